@@ -1,0 +1,1 @@
+"""Values, events and errors that every room speaks in: frozen, standard library only."""

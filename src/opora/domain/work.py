@@ -1,0 +1,32 @@
+"""Work that waits in the database: what, on which subject, how often it was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class WorkKind(StrEnum):
+    INGEST = "ingest"
+    """Parse, split, index and embed one document (subject: document id)."""
+    DELETE_DOCUMENT = "delete_document"
+    """Take a document, already hidden, out of the engine, the files and the database."""
+    DELETE_BASE = "delete_base"
+    CLEAN_CHUNKS = "clean_chunks"
+    """Take chunks that a document no longer has out of the engine (subject: document id)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    work_id: str
+    kind: WorkKind
+    tenant_id: str
+    base_id: str
+    subject: str
+    attempts: int = 0
+    not_before: datetime
+    lease_owner: str = ""
+    lease_until: datetime | None = None
+    error: str = ""
+    created_at: datetime

@@ -1,0 +1,424 @@
+"""The promises that rooms ask for; bootstrap puts the implementations behind them.
+
+Every call that touches stored data takes the frozen `Scope` that `opora.access` made. A driver's error is wrapped in
+an `OporaError` inside its own file; an outage is never an empty result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from opora.domain.conversation import Message, Quote, Session
+from opora.domain.knowledge import Chunk, ChunkingConfig, Document, KnowledgeBase, ParsedDocument, ParseStatus
+from opora.domain.scope import Scope
+from opora.domain.search import Capability, EngineHit, IndexRow, SearchResult
+from opora.domain.stream import StreamEvent
+from opora.domain.work import Work, WorkKind
+
+T = TypeVar("T")
+
+Vectors = npt.NDArray[np.float32]
+"""A float32 matrix of shape (texts, dimension), rows of length 1."""
+
+Clock = Callable[[], datetime]
+"""The time now, with its zone."""
+
+NewId = Callable[[], str]
+"""A fresh id, unique and sortable by time."""
+
+
+# --- engines ----------------------------------------------------------------------------------------------------
+
+
+class SearchEngine(Protocol):
+    """One store of vectors and words. It holds only what can be rebuilt; each write is safe to repeat."""
+
+    name: str
+    capabilities: frozenset[Capability]
+
+    async def write(self, scope: Scope, rows: Sequence[IndexRow]) -> None:
+        """Insert or replace rows by chunk id. A row without a vector keeps a vector that is stored already."""
+        ...
+
+    async def search_vector(self, scope: Scope, vector: Vectors, *, top_k: int, threshold: float) -> list[EngineHit]:
+        """The ``top_k`` nearest by cosine among the scope's rows, best first, filtered before the cut.
+
+        ``vector`` has shape (dimension,). A threshold of 0 filters nothing, negatives included.
+        """
+        ...
+
+    async def search_keyword(self, scope: Scope, query: str, *, top_k: int) -> list[EngineHit]:
+        """The ``top_k`` best by the words of ``query``, which is data and never query language."""
+        ...
+
+    async def delete_chunks(self, scope: Scope, base_id: str, chunk_ids: Collection[str]) -> None: ...
+
+    async def delete_documents(self, scope: Scope, base_id: str, document_ids: Collection[str]) -> None: ...
+
+    async def delete_base(self, scope: Scope, base_id: str) -> None: ...
+
+    async def set_enabled(self, scope: Scope, base_id: str, enabled: Mapping[str, bool]) -> None:
+        """Switch chunks (by id) on or off."""
+        ...
+
+    async def set_tags(self, scope: Scope, base_id: str, tags: Mapping[str, Sequence[str]]) -> None:
+        """Replace the tags of chunks (by id)."""
+        ...
+
+    async def copy_base(self, scope: Scope, source_id: str, target_id: str, chunk_ids: Mapping[str, str]) -> None:
+        """Copy rows whose chunk id is a key of ``chunk_ids`` to the target base under the mapped id."""
+        ...
+
+    async def chunk_ids(self, scope: Scope, base_id: str, *, with_vector: bool = False) -> set[str]:
+        """Ids of all rows of a base, or of those that have a vector; for repair and tests."""
+        ...
+
+    async def storage_bytes(self, scope: Scope, base_id: str) -> int:
+        """An estimate of what the base takes."""
+        ...
+
+    async def generation(self) -> str:
+        """An id made when the store was created: a new one means the store was lost and must be filled anew."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+# --- models -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderCard:
+    """What is known of an embedding model. ``vector_threshold`` is its own floor for cosine scores, measured."""
+
+    identity: str
+    """Model, quantisation, prefixing: vectors of equal identity share a space."""
+    dimension: int
+    max_tokens: int
+    vector_threshold: float
+    description: str = ""
+
+
+class Embedder(Protocol):
+    """Turns text into vectors. Count, size, NaN and zero are checked by the wrapper in `opora.models.checked`."""
+
+    @property
+    def card(self) -> EmbedderCard: ...
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Shape (dimension,), length 1."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dimension), each of length 1."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    role: str
+    """``system``, ``user`` or ``assistant``."""
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    temperature: float = 0.3
+    max_tokens: int = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatDelta:
+    """A piece of a model's stream; ``finish_reason`` stands on the last one, in the provider's own word."""
+
+    content: str = ""
+    thinking: str = ""
+    finish_reason: str = ""
+
+
+class ChatModel(Protocol):
+    @property
+    def identity(self) -> str: ...
+
+    def stream(self, messages: Sequence[ChatMessage], options: ChatOptions) -> AsyncIterator[ChatDelta]:
+        """Raises `ModelError` when the model fails, also in mid-stream, or when the stream ends without a finish."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class ExtractiveAnswerer(Protocol):
+    """Answers without a chat model: the sentences that best answer, word for word."""
+
+    async def quotes(self, question: str, passages: Sequence[SearchResult]) -> list[Quote]:
+        """Quotes best first, in passages' own words; empty when no sentence answers."""
+        ...
+
+
+# --- documents --------------------------------------------------------------------------------------------------
+
+
+class Parser(Protocol):
+    """Reads a file in a guarded child process."""
+
+    async def parse(self, path: str, *, file_name: str) -> ParsedDocument:
+        """Raises `ParseFailed` with a reason a person understands."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Splitter(Protocol):
+    def split(self, parsed: ParsedDocument, config: ChunkingConfig, *, owner: Document) -> list[Chunk]:
+        """Chunks in reading order, parents (if any) before their children, linked to their neighbours."""
+        ...
+
+
+class Blobs(Protocol):
+    """Original files, by ids only: no name from outside ever becomes a path."""
+
+    async def put(self, tenant_id: str, document_id: str, version: int, data: bytes) -> None: ...
+
+    async def get(self, tenant_id: str, document_id: str, version: int) -> bytes: ...
+
+    def path(self, tenant_id: str, document_id: str, version: int) -> str: ...
+
+    async def delete(self, tenant_id: str, document_id: str) -> None:
+        """Remove all versions; removing what is not there is no error."""
+        ...
+
+
+# --- repositories -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Paging: ``page`` from 1."""
+
+    page: int = 1
+    page_size: int = 20
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.page_size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed(Generic[T]):
+    items: tuple[T, ...]
+    total: int
+
+
+class BaseRepository(Protocol):
+    """Knowledge bases of a tenant. All but `add` and `list` take a scope that names the base."""
+
+    async def add(self, base: KnowledgeBase) -> None: ...
+    async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]: ...
+    async def list(self, tenant_id: str, page: Page, *, name: str = "") -> Listed[KnowledgeBase]: ...
+    async def update(self, scope: Scope, base: KnowledgeBase) -> None: ...
+    async def delete(self, scope: Scope, base_id: str) -> None:
+        """Remove the base with its documents' and chunks' rows."""
+        ...
+
+
+class DocumentRepository(Protocol):
+    """Documents inside the bases of a scope."""
+
+    async def add(self, scope: Scope, document: Document) -> None:
+        """Raises `Conflict` with ``details['document_id']`` when the base has the same bytes already."""
+        ...
+
+    async def owner(self, tenant_id: str, document_id: str) -> str:
+        """The id of the base that holds the document; raises `NotFound`. Used by `opora.access` only."""
+        ...
+
+    async def get(self, scope: Scope, document_id: str) -> Document: ...
+    async def get_many(self, scope: Scope, document_ids: Collection[str]) -> dict[str, Document]: ...
+    async def by_hash(self, scope: Scope, base_id: str, file_hash: str) -> Document | None: ...
+    async def by_source(self, scope: Scope, base_id: str, prefix: str) -> list[Document]:
+        """Documents of a base whose source starts with ``prefix``."""
+        ...
+
+    async def list(
+        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = ""
+    ) -> Listed[Document]: ...
+
+    async def update(self, scope: Scope, document: Document) -> None: ...
+    async def delete(self, scope: Scope, document_id: str) -> None:
+        """Remove the row and its chunks; nothing happens when it is gone."""
+        ...
+
+
+class ChunkRepository(Protocol):
+    """Chunks inside the bases of a scope; a scope's document, tag and enabled limits are applied."""
+
+    async def replace_document(self, scope: Scope, document: Document, chunks: Sequence[Chunk]) -> set[str]:
+        """Make ``chunks`` the chunks of the document; returns the ids that went away.
+
+        A chunk whose id stood before keeps its vector mark and its enabled state.
+        """
+        ...
+
+    async def get_many(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, Chunk]: ...
+    async def hydrate(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, SearchResult]:
+        """Chunks with the title, file name and source of their document, in one query; the hot path of search.
+
+        What the database no longer holds, or holds as disabled or deleting, is left out.
+        """
+        ...
+
+    async def list(self, scope: Scope, document_id: str, page: Page) -> Listed[Chunk]: ...
+    async def without_vector(self, scope: Scope, document_id: str, model: str, *, limit: int) -> list[Chunk]:
+        """Searched chunks whose vector by ``model`` is not in the engine yet, in order of index."""
+        ...
+
+    async def mark_embedded(self, scope: Scope, chunk_ids: Collection[str], model: str) -> None: ...
+    async def count_unembedded(self, scope: Scope, document_id: str, model: str) -> int: ...
+    async def update(self, scope: Scope, chunk: Chunk) -> None: ...
+    async def delete(self, scope: Scope, chunk_ids: Collection[str]) -> None: ...
+    async def forget_vectors(self, tenant_id: str | None = None) -> None:
+        """Unmark every vector (of a tenant, or all): the engine lost them."""
+        ...
+
+
+class SessionRepository(Protocol):
+    """Sessions of the scope's principal; another user's session raises `NotFound`."""
+
+    async def add(self, scope: Scope, session: Session) -> None: ...
+    async def get(self, scope: Scope, session_id: str) -> Session: ...
+    async def list(self, scope: Scope, page: Page) -> Listed[Session]: ...
+    async def update(self, scope: Scope, session: Session) -> None: ...
+    async def delete(self, scope: Scope, session_id: str) -> None:
+        """Remove the session with its messages."""
+        ...
+
+
+class MessageRepository(Protocol):
+    async def add(self, scope: Scope, message: Message) -> None: ...
+    async def get(self, scope: Scope, message_id: str) -> Message: ...
+    async def update(self, scope: Scope, message: Message) -> None: ...
+    async def recent(
+        self, scope: Scope, session_id: str, *, limit: int, before: datetime | None = None
+    ) -> list[Message]:
+        """The last ``limit`` messages, oldest first."""
+        ...
+
+    async def unfinished(self) -> list[Message]:
+        """Assistant messages of all tenants that were never completed; for the start-up check only."""
+        ...
+
+    async def interrupt(self, message_id: str, now: datetime) -> None:
+        """Flag an unfinished message whose process died."""
+        ...
+
+
+class WorkRepository(Protocol):
+    """Work that must happen: rows with leases, committed together with what made them necessary."""
+
+    async def add(self, work: Work) -> None:
+        """Add, or do nothing where the same (kind, subject) waits already."""
+        ...
+
+    async def lease(self, owner: str, now: datetime, until: datetime) -> Work | None:
+        """Take the oldest due work that nobody holds, marking it held by ``owner`` until then."""
+        ...
+
+    async def extend(self, work_id: str, owner: str, until: datetime) -> bool:
+        """False when the lease was lost."""
+        ...
+
+    async def finish(self, work_id: str) -> None: ...
+    async def retry(self, work_id: str, not_before: datetime, error: str) -> None:
+        """Release for another try; ``attempts`` grows by one."""
+        ...
+
+    async def release_all(self) -> None:
+        """Free every lease; called at start by the one owner of a data folder."""
+        ...
+
+    async def cancel(self, kind: WorkKind, subject: str) -> None: ...
+    async def pending(self, tenant_id: str | None = None) -> int: ...
+
+
+class Repositories(Protocol):
+    """One open transaction: everything done through it is committed, or rolled back, together."""
+
+    @property
+    def bases(self) -> BaseRepository: ...
+    @property
+    def documents(self) -> DocumentRepository: ...
+    @property
+    def chunks(self) -> ChunkRepository: ...
+    @property
+    def sessions(self) -> SessionRepository: ...
+    @property
+    def messages(self) -> MessageRepository: ...
+    @property
+    def work(self) -> WorkRepository: ...
+
+    async def get_fact(self, name: str) -> str | None:
+        """A stored fact of the installation, such as the engine generation or the model's dimension."""
+        ...
+
+    async def set_fact(self, name: str, value: str) -> None: ...
+
+
+class Database(Protocol):
+    def begin(self) -> AbstractAsyncContextManager[Repositories]:
+        """A writing transaction: commits at the end of the block, rolls back on an exception."""
+        ...
+
+    def read(self) -> AbstractAsyncContextManager[Repositories]:
+        """A reading transaction on a consistent snapshot."""
+        ...
+
+    async def backup(self, target: str) -> None:
+        """Write a consistent copy of the database to a file."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+# --- streams ----------------------------------------------------------------------------------------------------
+
+
+class StreamLog(Protocol):
+    """The append-only log of events of each answer. Offsets count from 0."""
+
+    async def append(self, session_id: str, message_id: str, event: StreamEvent) -> int:
+        """Append and wake the followers; returns the event's offset."""
+        ...
+
+    async def read(self, session_id: str, message_id: str, from_offset: int = 0) -> tuple[list[StreamEvent], int]:
+        """Events from an offset on, and the next offset. Raises `NotFound` when there is no such log."""
+        ...
+
+    def follow(self, session_id: str, message_id: str, from_offset: int = 0) -> AsyncIterator[tuple[int, StreamEvent]]:
+        """Replay from an offset, then live events, ending after the terminal event (and a late title)."""
+        ...
+
+    async def exists(self, session_id: str, message_id: str) -> bool: ...
+
+
+# --- the parts that jobs report ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a document's processing is; ``seconds_left`` is an estimate, None while nothing is known."""
+
+    document_id: str
+    status: ParseStatus
+    chunks: int
+    embedded: int
+    seconds_left: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
