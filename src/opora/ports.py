@@ -174,6 +174,10 @@ class Parser(Protocol):
         """Raises `ParseFailed` with a reason a person understands."""
         ...
 
+    async def render_page(self, path: str, page: int, *, scale: float = 2.0) -> bytes:
+        """A PDF page (from 1) as PNG bytes; raises `ParseFailed` like `parse`."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -184,13 +188,18 @@ class Splitter(Protocol):
 
 
 class Blobs(Protocol):
-    """Original files, by ids only: no name from outside ever becomes a path."""
+    """Files of documents, by ids only: no name from outside ever becomes a path.
 
-    async def put(self, tenant_id: str, document_id: str, version: int, data: bytes) -> None: ...
+    ``part`` is ``original`` (the bytes that came in) or ``text`` (the UTF-8 text that `Place` offsets point into).
+    """
 
-    async def get(self, tenant_id: str, document_id: str, version: int) -> bytes: ...
+    async def put(self, tenant_id: str, document_id: str, version: int, data: bytes, *, part: str = "original") -> None:
+        """Write whole or not at all: a reader never sees half a file, also after a crash."""
+        ...
 
-    def path(self, tenant_id: str, document_id: str, version: int) -> str: ...
+    async def get(self, tenant_id: str, document_id: str, version: int, *, part: str = "original") -> bytes: ...
+
+    def path(self, tenant_id: str, document_id: str, version: int, *, part: str = "original") -> str: ...
 
     async def delete(self, tenant_id: str, document_id: str) -> None:
         """Remove all versions; removing what is not there is no error."""

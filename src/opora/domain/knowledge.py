@@ -104,6 +104,9 @@ class KnowledgeBase:
     updated_at: datetime
 
 
+BLOCK_JOIN = "\n\n"
+
+
 class BlockKind(StrEnum):
     """What a piece of a parsed document is; the splitter treats each kind by its own rule."""
 
@@ -172,6 +175,11 @@ class ParsedDocument:
     file_type: str
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The whole text: the blocks' texts joined by a blank line. `Place.start` and ``end`` of chunks point here."""
+        return BLOCK_JOIN.join(block.text for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

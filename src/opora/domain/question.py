@@ -1,0 +1,88 @@
+"""The two values that travel through the pipeline: what was asked, and the draft of the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from opora.domain.conversation import Finish, Quote, Round
+from opora.domain.scope import Scope
+from opora.domain.search import SearchResult
+from opora.domain.settings import Effective
+from opora.domain.trace import Drop
+
+
+class Intent(StrEnum):
+    """What kind of question it is; an empty intent is treated as one that needs retrieval."""
+
+    KB_SEARCH = "kb_search"
+    WEB_SEARCH = "web_search"
+    GREETING = "greeting"
+    CHITCHAT = "chitchat"
+    FOLLOW_UP = "follow_up"
+    IMAGE_ONLY = "image_only"
+    DOC_ONLY = "doc_only"
+    SUMMARIZE = "summarize"
+    CLARIFICATION = "clarification"
+    UNKNOWN = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What was asked and every setting that applies to it, resolved once. (The seeds' PipelineRequest.)"""
+
+    text: str
+    scope: Scope
+    session_id: str
+    request_id: str
+    user_message_id: str
+    assistant_message_id: str
+    asked_at: datetime
+    settings: Effective = field(default_factory=Effective)
+    language: str = ""
+    """``ru``, ``zh`` or ``en``; decides the language of fixed texts."""
+    has_chat_model: bool = False
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The state of one answer, advanced by `dataclasses.replace`. (The seeds' PipelineState.)
+
+    ``ranked`` is None when rerank did not run, and empty when it kept nothing: the merge falls back to ``found``
+    only for the first. ``nothing_found`` is a value, not an exception.
+    """
+
+    question: Question
+    rewritten_query: str = ""
+    intent: Intent = Intent.UNKNOWN
+    history: tuple[Round, ...] = ()
+    memory_prompt: str = ""
+    found: tuple[SearchResult, ...] = ()
+    ranked: tuple[SearchResult, ...] | None = None
+    merged: tuple[SearchResult, ...] | None = None
+    context: tuple[SearchResult, ...] = ()
+    """The passages that stand in the prompt; what the token budget cut is in ``merged`` only."""
+    user_content: str = ""
+    """The rendered message to the model."""
+    system_prompt: str = ""
+    drops: tuple[Drop, ...] = ()
+    warnings: tuple[str, ...] = ()
+    nothing_found: bool = False
+    answer: str = ""
+    quotes: tuple[Quote, ...] = ()
+    finish: Finish | None = None
+    error_message: str = ""
+
+    @property
+    def query(self) -> str:
+        """What is searched: the rewritten question where there is one."""
+        return self.rewritten_query or self.question.text
+
+    @property
+    def passages(self) -> tuple[SearchResult, ...]:
+        """The best list so far: merged, else ranked, else found."""
+        if self.merged is not None:
+            return self.merged
+        return self.found if self.ranked is None else self.ranked
