@@ -12,6 +12,7 @@ class Origin(StrEnum):
     """Who set a value; a later one in this order overrides an earlier one."""
 
     DEFAULT = "default"
+    INSTALLATION = "installation"
     MODEL = "model"
     TENANT = "tenant"
     BASE = "knowledge_base"

@@ -1,0 +1,28 @@
+"""What the plugins of one installation work with; bootstrap fills it in once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from opora.domain.scope import Scope
+from opora.domain.search import SearchRequest
+from opora.domain.settings import Effective
+from opora.domain.trace import Stage
+from opora.ports import ChatModel, Database, ExtractiveAnswerer
+
+
+class Searcher(Protocol):
+    """The one funnel of retrieval (`opora.retrieve.search.Search`)."""
+
+    async def search(self, scope: Scope, request: SearchRequest, *, settings: Effective | None = None) -> Stage: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Ports of the plugins. Without a chat model answers are quotes."""
+
+    database: Database
+    search: Searcher
+    quoter: ExtractiveAnswerer
+    chat_model: ChatModel | None = None
