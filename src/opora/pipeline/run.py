@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from opora.domain.question import Draft
 from opora.domain.stream import ResponseType, StreamEvent
 
 Emit = Callable[[StreamEvent], Awaitable[None]]
@@ -23,6 +24,8 @@ class Run:
 
     emit: Emit = _nowhere
     stop_requested: bool = False
+    draft: Draft | None = None
+    """The draft after the last event that ended; what the trace of a failed run is made from."""
     answer: list[str] = field(default_factory=list)
     """Pieces of the answer that were sent, decoded."""
     times: list[tuple[str, float]] = field(default_factory=list)

@@ -1,0 +1,46 @@
+"""Folds a finished, stopped or failed run into the message that is stored, with its trace."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from opora.chat.orchestrator import references_of
+from opora.domain.conversation import Finish, Message
+from opora.domain.question import Draft
+from opora.pipeline.run import Run
+from opora.pipeline.trace import candidates, stages_of
+
+
+def finished_message(message: Message, run: Run, *, finish: Finish, error: str, now: datetime) -> Message:
+    """The assistant's message as it is stored: what was written stays, whatever the end."""
+    draft = run.draft
+    return replace(
+        message,
+        content=run.answer_text,
+        references=references_of(draft) if draft else (),
+        is_completed=True,
+        finish=finish,
+        error_message=error,
+        trace=trace_of(draft, run) if draft else {},
+        updated_at=now,
+    )
+
+
+def trace_of(draft: Draft, run: Run) -> dict[str, Any]:
+    """Everything but ``times`` is the same for the same question over the same data."""
+    settings = draft.question.settings
+    return {
+        "query": draft.query,
+        "intent": draft.intent.value,
+        "settings": {
+            name: {"value": value, "origin": settings.origin(name).value}
+            for name, value in asdict(settings.values).items()
+        },
+        "candidates": [asdict(candidate) for candidate in candidates(stages_of(draft), draft.drops)],
+        "warnings": list(draft.warnings),
+        "nothing_found": draft.nothing_found,
+        "extractive": bool(draft.quotes),
+        "times": [{"event": event, "ms": round(ms, 3)} for event, ms in run.times],
+    }

@@ -1,0 +1,42 @@
+"""The events of a stored answer, for readers that come after its log is gone."""
+
+from __future__ import annotations
+
+from opora.domain.conversation import Finish, Message
+from opora.domain.stream import ResponseType, StreamEvent
+from opora.pipeline.generate import ANSWER_EVENT_ID
+
+
+def stored_events(message: Message) -> list[StreamEvent]:
+    """What a whole replay gives: query, references, the answer in one piece, how it ended, the terminal event."""
+    ids = {
+        "session_id": message.session_id,
+        "assistant_message_id": message.message_id,
+        "request_id": message.request_id,
+    }
+    finish = message.finish or Finish.INTERRUPTED
+    events = [StreamEvent(response_type=ResponseType.AGENT_QUERY, data=ids)]
+    if message.references:
+        events.append(
+            StreamEvent(
+                response_type=ResponseType.REFERENCES, event_id="references", references=message.references, done=True
+            )
+        )
+    data = {"extractive": True} if message.trace.get("extractive") else {}
+    if message.content:
+        events.append(
+            StreamEvent(response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, content=message.content, data=data)
+        )
+    if message.error_message:
+        events.append(StreamEvent(response_type=ResponseType.ERROR, content=message.error_message, done=True))
+    elif finish is Finish.STOPPED:
+        events.append(StreamEvent(response_type=ResponseType.STOP))
+    else:
+        truncated = {"truncated": True} if finish is Finish.TRUNCATED else {}
+        events.append(
+            StreamEvent(
+                response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, done=True, data={**data, **truncated}
+            )
+        )
+    events.append(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
+    return events

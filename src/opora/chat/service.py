@@ -1,0 +1,261 @@
+"""Asks, follows and stops: every question runs as a task of its own, and readers only follow its log."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from opora.chat.orchestrator import Orchestrator
+from opora.chat.record import finished_message
+from opora.chat.replay import stored_events
+from opora.chat.settings import effective
+from opora.domain.conversation import Finish, Message, Role
+from opora.domain.errors import InvalidInput, NotFound, OporaError, Timeout
+from opora.domain.question import Question
+from opora.domain.scope import Scope
+from opora.domain.search import MAX_QUERY_CHARS
+from opora.domain.stream import ResponseType, StreamEvent
+from opora.pipeline.generate import ANSWER_EVENT_ID
+from opora.pipeline.run import Run
+from opora.ports import Clock, Database, EmbedderCard, NewId, StreamLog
+from opora.text.language import language_of
+
+_log = logging.getLogger(__name__)
+
+TITLE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The ids of a question that has been taken on."""
+
+    session_id: str
+    request_id: str
+    user_message_id: str
+    assistant_message_id: str
+
+
+@dataclass(slots=True, kw_only=True)
+class _Running:
+    run: Run
+    task: asyncio.Task[None] | None = None
+
+
+class Chat:
+    """The conversation of people with their documents."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        log: StreamLog,
+        orchestrator: Orchestrator,
+        clock: Clock,
+        new_id: NewId,
+        card: EmbedderCard | None,
+        installation: Mapping[str, Any],
+        has_chat_model: bool,
+        answer_seconds: float,
+    ) -> None:
+        self._database = database
+        self._log = log
+        self._orchestrator = orchestrator
+        self._clock = clock
+        self._new_id = new_id
+        self._card = card
+        self._installation = installation
+        self._has_chat_model = has_chat_model
+        self._answer_seconds = answer_seconds
+        self._running: dict[str, _Running] = {}
+
+    async def start(self) -> None:
+        """Flag the answers of a process that died."""
+        async with self._database.begin() as repositories:
+            for message in await repositories.messages.unfinished():
+                await repositories.messages.interrupt(message.message_id, self._clock())
+
+    async def ask(
+        self,
+        scope: Scope,
+        session_id: str,
+        query: str,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+        explain: bool = False,
+    ) -> Asked:
+        """Take a question on and return at once; the answer is followed by `follow`.
+
+        Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
+        """
+        text = checked_query(query)
+        asked = Asked(
+            session_id=session_id,
+            request_id=request_id or self._new_id(),
+            user_message_id=self._new_id(),
+            assistant_message_id=self._new_id(),
+        )
+        question = Question(
+            text=text,
+            scope=scope,
+            session_id=session_id,
+            request_id=asked.request_id,
+            user_message_id=asked.user_message_id,
+            assistant_message_id=asked.assistant_message_id,
+            asked_at=self._clock(),
+            settings=effective(card=self._card, installation=self._installation, request=overrides or {}),
+            language=language_of(text),
+            has_chat_model=self._has_chat_model,
+            explain=explain,
+        )
+        answer = await self._open_round(question)
+        await self._log.append(session_id, answer.message_id, _agent_query(question))
+        await self._launch(question, answer)
+        return asked
+
+    async def stop(self, scope: Scope, session_id: str, message_id: str) -> bool:
+        """Stop an answer; what was written stays. False when there is nothing to stop."""
+        await self._message(scope, session_id, message_id)
+        running = self._running.get(message_id)
+        if running is None or running.task is None:
+            return False
+        if not running.run.stop_requested:
+            running.run.stop_requested = True
+            await self._log.append(session_id, message_id, StreamEvent(response_type=ResponseType.STOP))
+            running.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(running.task)
+        return True
+
+    async def follow(
+        self, scope: Scope, session_id: str, message_id: str, from_offset: int = 0
+    ) -> AsyncIterator[tuple[int, StreamEvent]]:
+        """Replay an answer from an offset, then live events to the end. The reader may leave at any time.
+
+        An answer whose log is gone is replayed from the stored message. Raises `NotFound` before the first event.
+        """
+        message = await self._message(scope, session_id, message_id)
+        if await self._log.exists(session_id, message_id):
+            async for item in self._log.follow(session_id, message_id, from_offset):
+                yield item
+            return
+        for offset, event in enumerate(stored_events(message)):
+            if offset >= from_offset:
+                yield offset, event
+
+    async def close(self) -> None:
+        """Cut short what is running; each answer is stored as interrupted."""
+        tasks = [running.task for running in self._running.values() if running.task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _message(self, scope: Scope, session_id: str, message_id: str) -> Message:
+        async with self._database.read() as repositories:
+            await repositories.sessions.get(scope, session_id)
+            message = await repositories.messages.get(scope, message_id)
+        if message.session_id != session_id:
+            raise NotFound("There is no such message in this session.", details={"message_id": message_id})
+        return message
+
+    async def _open_round(self, question: Question) -> Message:
+        """Store the question and an unfinished answer in one transaction."""
+        now = question.asked_at
+        asked = Message(
+            message_id=question.user_message_id,
+            session_id=question.session_id,
+            tenant_id=question.scope.tenant_id,
+            request_id=question.request_id,
+            role=Role.USER,
+            content=question.text,
+            is_completed=True,
+            created_at=now,
+            updated_at=now,
+        )
+        answer = replace(
+            asked, message_id=question.assistant_message_id, role=Role.ASSISTANT, content="", is_completed=False
+        )
+        async with self._database.begin() as repositories:
+            session = await repositories.sessions.get(question.scope, question.session_id)
+            title = session.title or _shortened(question.text)
+            await repositories.sessions.update(question.scope, replace(session, title=title, updated_at=now))
+            await repositories.messages.add(question.scope, asked)
+            await repositories.messages.add(question.scope, answer)
+        return answer
+
+    async def _launch(self, question: Question, answer: Message) -> None:
+        async def emit(event: StreamEvent) -> None:
+            await self._log.append(question.session_id, answer.message_id, event)
+
+        running = _Running(run=Run(emit=emit))
+        self._running[answer.message_id] = running
+        running.task = asyncio.create_task(self._answer(question, answer, running.run), name=answer.message_id)
+        # A task that is cancelled before its first step never runs, and its answer would never be closed.
+        await asyncio.sleep(0)
+
+    async def _answer(self, question: Question, answer: Message, run: Run) -> None:
+        """Run to the end, whatever it is: one answer or error event, one write, one terminal event."""
+        finish, error = Finish.ERROR, ""
+        try:
+            async with asyncio.timeout(self._answer_seconds):
+                draft = await self._orchestrator.answer(question, run)
+            finish = draft.finish or Finish.COMPLETE
+        except asyncio.CancelledError:
+            finish = Finish.STOPPED if run.stop_requested else Finish.INTERRUPTED
+        except TimeoutError:
+            error = Timeout("The answer took too long and was cut short.").message
+        except OporaError as exc:
+            error = f"{exc.message} {exc.hint}".strip()
+        except Exception:
+            _log.exception("A run failed")
+            error = "Something went wrong inside Opora; the log says what."
+        try:
+            await self._finish(question, answer, run, finish=finish, error=error)
+        finally:
+            self._running.pop(answer.message_id, None)
+
+    async def _finish(self, question: Question, answer: Message, run: Run, *, finish: Finish, error: str) -> None:
+        if error:
+            await run.emit(StreamEvent(response_type=ResponseType.ERROR, content=error, done=True))
+        elif finish not in (Finish.STOPPED, Finish.INTERRUPTED):
+            data = {"truncated": True} if finish is Finish.TRUNCATED else {}
+            await run.emit(
+                StreamEvent(response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, done=True, data=data)
+            )
+        message = finished_message(answer, run, finish=finish, error=error, now=self._clock())
+        try:
+            async with self._database.begin() as repositories:
+                await repositories.messages.update(question.scope, message)
+        except Exception:
+            _log.exception("An answer could not be stored")
+        await run.emit(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
+
+
+def checked_query(query: str) -> str:
+    """The question without outer blanks and NUL; raises `InvalidInput` when it is empty or over 10,000 characters."""
+    text = query.replace("\x00", "").strip()
+    if not text:
+        raise InvalidInput.of("query", "The question is empty.", hint="Write what you want to know.")
+    if len(query) > MAX_QUERY_CHARS:
+        raise InvalidInput.of("query", f"A question has at most {MAX_QUERY_CHARS} characters.")
+    return text
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
+
+
+def _agent_query(question: Question) -> StreamEvent:
+    return StreamEvent(
+        response_type=ResponseType.AGENT_QUERY,
+        data={
+            "session_id": question.session_id,
+            "assistant_message_id": question.assistant_message_id,
+            "request_id": question.request_id,
+        },
+    )
