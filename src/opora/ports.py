@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from opora.domain.conversation import Message, Quote, Session
 from opora.domain.knowledge import Chunk, ChunkingConfig, Document, KnowledgeBase, ParsedDocument, ParseStatus
-from opora.domain.scope import Scope
+from opora.domain.scope import BaseRef, Scope
 from opora.domain.search import Capability, EngineHit, IndexRow, SearchResult
 from opora.domain.stream import StreamEvent
 from opora.domain.work import Work, WorkKind
@@ -201,8 +201,12 @@ class Blobs(Protocol):
 
     def path(self, tenant_id: str, document_id: str, version: int, *, part: str = "original") -> str: ...
 
-    async def delete(self, tenant_id: str, document_id: str) -> None:
-        """Remove all versions; removing what is not there is no error."""
+    async def delete(self, tenant_id: str, document_id: str, *, keep: Collection[int] = ()) -> None:
+        """Remove all versions but those in ``keep``; removing what is not there is no error."""
+        ...
+
+    async def stored(self) -> list[tuple[str, str]]:
+        """Tenant and document id of everything that is stored; for the sweep at start."""
         ...
 
 
@@ -233,7 +237,15 @@ class BaseRepository(Protocol):
     async def add(self, base: KnowledgeBase) -> None: ...
     async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]: ...
     async def browse(self, tenant_id: str, page: Page, *, name: str = "") -> Listed[KnowledgeBase]: ...
+    async def refs(self, *, tenant_id: str | None = None, base_ids: Collection[str] | None = None) -> list[BaseRef]:
+        """Bases of a tenant, or those of the given ids with whoever owns them. Used by `opora.access` and at start."""
+        ...
+
     async def update(self, scope: Scope, base: KnowledgeBase) -> None: ...
+    async def hide(self, scope: Scope, base_id: str) -> None:
+        """Take the base and its documents out of every list and search at once, until `delete` removes the rows."""
+        ...
+
     async def delete(self, scope: Scope, base_id: str) -> None:
         """Remove the base with its documents' and chunks' rows."""
         ...
@@ -258,8 +270,19 @@ class DocumentRepository(Protocol):
         ...
 
     async def browse(
-        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = ""
-    ) -> Listed[Document]: ...
+        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = "", source_prefix: str = ""
+    ) -> Listed[Document]:
+        """Newest first; what is being deleted is left out."""
+        ...
+
+    async def ids(self, scope: Scope) -> list[str]:
+        """Ids of all documents of the scope, also of those that are being deleted."""
+        ...
+
+    async def known(self, document_ids: Collection[str]) -> dict[str, Document]:
+        """Documents of any tenant; for the sweep at start only."""
+        ...
+
 
     async def update(self, scope: Scope, document: Document) -> None: ...
     async def delete(self, scope: Scope, document_id: str) -> None:
@@ -292,11 +315,29 @@ class ChunkRepository(Protocol):
 
     async def mark_embedded(self, scope: Scope, chunk_ids: Collection[str], model: str) -> None: ...
     async def count_unembedded(self, scope: Scope, document_id: str, model: str) -> int: ...
+    async def owner(self, tenant_id: str, chunk_id: str) -> tuple[str, str]:
+        """Base and document of a chunk; raises `NotFound`. Used by `opora.access` only."""
+        ...
+
+    async def ids(self, scope: Scope, *, model: str | None = None) -> set[str]:
+        """Ids of the searched chunks of a scope, or of those whose vector by ``model`` is marked as written."""
+        ...
+
     async def update(self, scope: Scope, chunk: Chunk) -> None: ...
     async def delete(self, scope: Scope, chunk_ids: Collection[str]) -> None: ...
-    async def forget_vectors(self, tenant_id: str | None = None) -> None:
-        """Unmark every vector (of a tenant, or all): the engine lost them."""
+    async def forget_vectors(self, tenant_id: str | None = None, *, base_id: str | None = None) -> None:
+        """Unmark every vector (of a tenant, of a base, or all): the engine lost them, or they are of another model."""
         ...
+
+    async def add_strays(self, scope: Scope, document: Document, chunk_ids: Collection[str]) -> None:
+        """Note chunk ids that the engine may hold and the database does not, until they are taken out there."""
+        ...
+
+    async def strays(self, scope: Scope, document_id: str) -> set[str]:
+        """The noted ids of a document that the database still does not hold."""
+        ...
+
+    async def forget_strays(self, scope: Scope, document_id: str) -> None: ...
 
 
 class SessionRepository(Protocol):
@@ -337,8 +378,13 @@ class WorkRepository(Protocol):
         """Add, or do nothing where the same (kind, subject) waits already."""
         ...
 
-    async def lease(self, owner: str, now: datetime, until: datetime) -> Work | None:
-        """Take the oldest due work that nobody holds, marking it held by ``owner`` until then."""
+    async def lease(
+        self, owner: str, now: datetime, until: datetime, kinds: Collection[WorkKind] | None = None
+    ) -> Work | None:
+        """Take the oldest due work that nobody holds, marking it held by ``owner`` until then.
+
+        One subject is worked on by one holder at a time, and a base is deleted when nothing else in it is held.
+        """
         ...
 
     async def extend(self, work_id: str, owner: str, until: datetime) -> bool:
@@ -354,8 +400,22 @@ class WorkRepository(Protocol):
         """Free every lease; called at start by the one owner of a data folder."""
         ...
 
-    async def cancel(self, kind: WorkKind, subject: str) -> None: ...
+    async def cancel(self, kind: WorkKind, subject: str) -> None:
+        """Take back work that waits; what somebody holds is left to them."""
+        ...
+
     async def pending(self, tenant_id: str | None = None) -> int: ...
+    async def waiting(self, subject: str) -> set[WorkKind]:
+        """Kinds of work on a subject, held or not."""
+        ...
+
+    async def chunks_ahead(self, document_id: str) -> int | None:
+        """Chunks to be embedded up to the end of this document, in the order of the queue; None when not queued."""
+        ...
+
+    async def add_for_documents(self, kind: WorkKind, now: datetime, new_id: NewId, base_id: str | None = None) -> int:
+        """Queue work on every document that has chunks (of a base, or all), marking it as being processed."""
+        ...
 
 
 class Repositories(Protocol):
@@ -379,6 +439,27 @@ class Repositories(Protocol):
         ...
 
     async def set_fact(self, name: str, value: str) -> None: ...
+
+
+class Jobs(Protocol):
+    """What the use cases see of the workers: they wake them, and wait for what changes."""
+
+    def wake(self) -> None:
+        """Work was committed; look now."""
+        ...
+
+    @property
+    def changes(self) -> int:
+        """Grows whenever work on something ended a step."""
+        ...
+
+    async def changed(self, seen: int) -> int:
+        """Wait until `changes` is above ``seen``; returns it."""
+        ...
+
+    def seconds_for(self, chunks: int) -> float | None:
+        """How long embedding that many chunks takes at the present pace; None while nothing is known."""
+        ...
 
 
 class Database(Protocol):

@@ -40,6 +40,7 @@ class ParseReason(StrEnum):
     PAGE_LIMIT = "page_limit"
     CRASHED = "parser_crashed"
     EMBEDDING = "embedding_failed"
+    INDEXING = "indexing_failed"
 
 
 class ChunkType(StrEnum):
@@ -204,6 +205,8 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tag_ids: tuple[str, ...] = ()
     version: int = 1
+    indexed_version: int = 0
+    """The version whose chunks are searched: behind ``version`` while a replacement is under way; 0 for none yet."""
     chunk_count: int = 0
     embedded_count: int = 0
     created_at: datetime

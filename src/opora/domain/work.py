@@ -9,7 +9,11 @@ from enum import StrEnum
 
 class WorkKind(StrEnum):
     INGEST = "ingest"
-    """Parse, split, index and embed one document (subject: document id)."""
+    """Parse, split and index by keyword one document (subject: document id)."""
+    EMBED = "embed"
+    """Write the vectors that a document's chunks still lack (subject: document id)."""
+    REINDEX = "reindex"
+    """Write a document's chunks, as the database holds them, to the engine again (subject: document id)."""
     DELETE_DOCUMENT = "delete_document"
     """Take a document, already hidden, out of the engine, the files and the database."""
     DELETE_BASE = "delete_base"
