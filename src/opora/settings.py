@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -27,42 +27,59 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OPORA_", frozen=True, extra="ignore")
 
     data: Path = Field(default_factory=default_data_folder, description="Folder for databases, files and models.")
-    host: str = Field("127.0.0.1", description="Address to listen on; anything but loopback needs an API key.")
-    port: int = Field(8642, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    api_key: SecretStr | None = Field(None, description="Key that every request must carry when it is set.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on; anything but loopback needs an API key.")
+    port: int = Field(default=8642, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    api_key: SecretStr | None = Field(default=None, description="Key that every request must carry when it is set.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Host names, comma-separated, under which the server may be addressed beside loopback."
+        default=(), description="Host names, comma-separated, under which the server may be addressed beside loopback."
     )
 
     embedding: str = Field(
-        "local", description="Where vectors come from: local, openai (an OpenAI-compatible endpoint), null or none."
+        default="local",
+        description="Where vectors come from: local, openai (an OpenAI-compatible endpoint), null or none.",
     )
-    embedding_url: str = Field("", description="Base address of the embeddings endpoint, such as http://host/v1.")
-    embedding_key: SecretStr | None = Field(None, description="Key for the embeddings endpoint.")
-    embedding_model: str = Field("", description="Name of the embedding model at the endpoint.")
-    embedding_threads: int = Field(0, ge=0, description="Threads of the local model; 0 takes the cores there are.")
+    embedding_url: str = Field(
+        default="", description="Base address of the embeddings endpoint, such as http://host/v1."
+    )
+    embedding_key: SecretStr | None = Field(default=None, description="Key for the embeddings endpoint.")
+    embedding_model: str = Field(default="", description="Name of the embedding model at the endpoint.")
+    embedding_threads: int = Field(
+        default=0, ge=0, description="Threads of the local model; 0 takes the cores there are."
+    )
 
-    chat_url: str = Field("", description="Base address of an OpenAI-compatible chat endpoint; empty: quotes only.")
-    chat_key: SecretStr | None = Field(None, description="Key for the chat endpoint.")
-    chat_model: str = Field("", description="Name of the chat model at the endpoint.")
+    chat_url: str = Field(
+        default="", description="Base address of an OpenAI-compatible chat endpoint; empty: quotes only."
+    )
+    chat_key: SecretStr | None = Field(default=None, description="Key for the chat endpoint.")
+    chat_model: str = Field(default="", description="Name of the chat model at the endpoint.")
 
-    engine: str = Field("sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")
+    engine: str = Field(default="sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")
     search_timeout: float = Field(
-        30.0,
+        default=30.0,
         gt=0,
         description="Seconds that a group of stores may take to search.",
         validation_alias="MULTI_STORE_RETRIEVE_TIMEOUT_SEC",
     )
-    vector_memory: int = Field(512 * MIB, ge=MIB, description="Bytes of vectors kept in memory by the SQLite engine.")
+    vector_memory: int = Field(
+        default=512 * MIB, ge=MIB, description="Bytes of vectors kept in memory by the SQLite engine."
+    )
 
-    upload_limit: int = Field(50 * MIB, gt=0, description="Largest file taken in, in bytes.")
-    parse_seconds: float = Field(120.0, gt=0, description="Longest time to read one document.")
-    parse_memory: int = Field(1024 * MIB, ge=128 * MIB, description="Most memory that reading a document may take.")
-    parse_pages: int = Field(2000, gt=0, description="Most pages of one document.")
+    upload_limit: int = Field(default=50 * MIB, gt=0, description="Largest file taken in, in bytes.")
+    parse_seconds: float = Field(default=120.0, gt=0, description="Longest time to read one document.")
+    parse_memory: int = Field(
+        default=1024 * MIB, ge=128 * MIB, description="Most memory that reading a document may take."
+    )
+    parse_pages: int = Field(default=2000, gt=0, description="Most pages of one document.")
 
-    answer_seconds: float = Field(7200.0, gt=0, description="Longest time that one answer may take.")
-    stream_ttl: float = Field(3600.0, gt=0, description="Seconds that an answer's events are kept after the last one.")
-    log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    retrieval: dict[str, Any] = Field(
+        default_factory=dict,
+        description='Retrieval settings as JSON, such as {"rerank_top_k": 5}; `opora ask --explain` names them all.',
+    )
+    answer_seconds: float = Field(default=7200.0, gt=0, description="Longest time that one answer may take.")
+    stream_ttl: float = Field(
+        default=3600.0, gt=0, description="Seconds that an answer's events are kept after the last one."
+    )
+    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

@@ -1,0 +1,5 @@
+"""Lets ``python -m opora.cli`` stand for the ``opora`` command."""
+
+from opora.cli import main
+
+main()

@@ -1,0 +1,42 @@
+"""Exit codes that scripts can rely on, and the one way a command fails."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import typer
+
+
+class Exit(IntEnum):
+    OK = 0
+    FAILED = 1
+    """Something went wrong; the message says what."""
+    USAGE = 2
+    """The call itself is wrong: an unknown option, a value out of range."""
+    NOTHING_FOUND = 3
+    """The search or the question found nothing."""
+    PARTLY = 4
+    """Some documents failed; the others are in."""
+    UNAVAILABLE = 5
+    """The server, the model or the data folder can't be used now."""
+
+
+_BY_CODE = {
+    "invalid_input": Exit.USAGE,
+    "busy": Exit.UNAVAILABLE,
+    "unavailable": Exit.UNAVAILABLE,
+    "engine_unavailable": Exit.UNAVAILABLE,
+    "model_unavailable": Exit.UNAVAILABLE,
+    "model_not_configured": Exit.UNAVAILABLE,
+}
+
+
+def exit_for(code: str) -> Exit:
+    """The exit code for an error's stable code."""
+    return _BY_CODE.get(code, Exit.FAILED)
+
+
+def fail(message: str, *, hint: str = "", code: Exit = Exit.FAILED) -> typer.Exit:
+    """Say what went wrong on standard error; raise what this returns."""
+    typer.echo(f"opora: {message}" + (f"\n       {hint}" if hint else ""), err=True)
+    return typer.Exit(code)

@@ -1,0 +1,49 @@
+"""The table of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from opora import __version__
+from opora.cli import ask, backup, doctor, documents, ingest, pipeline, search, serve, settings
+
+app = typer.Typer(
+    name="opora",
+    help="Ask questions of your own documents and check every citation.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+app.command()(serve.serve)
+app.command()(ingest.ingest)
+app.command()(search.search)
+app.command()(ask.ask)
+app.add_typer(documents.app)
+app.command()(pipeline.pipeline)
+app.command(name="settings")(settings.settings)
+app.command()(doctor.doctor)
+app.command()(backup.backup)
+app.command()(backup.restore)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"opora {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
+
+
+def run() -> None:
+    """Run the command line."""
+    app()
