@@ -9,7 +9,7 @@ OPORA_PORT ?= 8642
 .PHONY: run test lint types contracts unit bench lock clean
 
 run: $(VENV)/.run ## install, start, load the samples once, ask one question, keep serving
-	@OPORA_PORT=$(OPORA_PORT) $(BIN)/opora serve --demo samples
+	@OPORA_PORT=$(OPORA_PORT) $(BIN)/opora serve --demo samples/documents
 
 test: $(VENV)/.dev lint types contracts unit ## lint, types, import contracts, the whole suite
 

@@ -1,0 +1,36 @@
+"""Values that many tests start from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from opora.domain.question import Draft, Question
+from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def scope() -> Scope:
+    return Scope(principal=LOCAL_PRINCIPAL, bases=(BaseRef(base_id="kb-1", tenant_id="default"),))
+
+
+@pytest.fixture
+def question(scope: Scope) -> Question:
+    return Question(
+        text="Когда компенсируют дорогу?",
+        scope=scope,
+        session_id="s-1",
+        request_id="r-1",
+        user_message_id="m-1",
+        assistant_message_id="m-2",
+        asked_at=NOW,
+        language="ru",
+    )
+
+
+@pytest.fixture
+def draft(question: Question) -> Draft:
+    return Draft(question=question)
