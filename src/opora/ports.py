@@ -283,7 +283,6 @@ class DocumentRepository(Protocol):
         """Documents of any tenant; for the sweep at start only."""
         ...
 
-
     async def update(self, scope: Scope, document: Document) -> None: ...
     async def delete(self, scope: Scope, document_id: str) -> None:
         """Remove the row and its chunks; nothing happens when it is gone."""

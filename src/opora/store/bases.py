@@ -1,0 +1,118 @@
+"""Knowledge bases in the relational store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from opora.domain.errors import NotFound
+from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase, ParseStatus
+from opora.domain.scope import BaseRef, Scope
+from opora.ports import Listed, Page
+from opora.store.codec import build, dump, plain
+from opora.store.scoping import folded
+from opora.store.tables import bases, documents, strays
+from opora.store.types import position
+
+
+class SqlBases:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, base: KnowledgeBase) -> None:
+        await self._connection.execute(sa.insert(bases).values(**_to_row(base), is_hidden=False))
+
+    async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]:
+        query = sa.select(bases).where(
+            bases.c.tenant_id == tenant_id, bases.c.base_id.in_(sorted(base_ids)), sa.not_(bases.c.is_hidden)
+        )
+        return [_to_base(row) for row in await self._connection.execute(query.order_by(bases.c.base_id))]
+
+    async def browse(self, tenant_id: str, page: Page, *, name: str = "") -> Listed[KnowledgeBase]:
+        condition = sa.and_(bases.c.tenant_id == tenant_id, sa.not_(bases.c.is_hidden))
+        if name:
+            condition = sa.and_(condition, position(bases.c.name_folded, folded(name)) > 0)
+        total = await self._connection.scalar(sa.select(sa.func.count()).select_from(bases).where(condition))
+        order = (bases.c.is_pinned.desc(), bases.c.updated_at.desc(), bases.c.base_id)
+        query = sa.select(bases).where(condition).order_by(*order).limit(page.page_size).offset(page.offset)
+        rows = await self._connection.execute(query)
+        return Listed(items=tuple(_to_base(row) for row in rows), total=total or 0)
+
+    async def refs(self, *, tenant_id: str | None = None, base_ids: Collection[str] | None = None) -> list[BaseRef]:
+        query = sa.select(bases.c.base_id, bases.c.tenant_id).where(sa.not_(bases.c.is_hidden))
+        if tenant_id is not None:
+            query = query.where(bases.c.tenant_id == tenant_id)
+        if base_ids is not None:
+            query = query.where(bases.c.base_id.in_(sorted(base_ids)))
+        rows = await self._connection.execute(query.order_by(bases.c.base_id))
+        return [BaseRef(base_id=row.base_id, tenant_id=row.tenant_id) for row in rows]
+
+    async def update(self, scope: Scope, base: KnowledgeBase) -> None:
+        owner = scope.owner_of(base.base_id)
+        query = sa.update(bases).where(
+            bases.c.base_id == base.base_id, bases.c.tenant_id == owner, sa.not_(bases.c.is_hidden)
+        )
+        values = {name: value for name, value in _to_row(base).items() if name not in _FIXED}
+        if (await self._connection.execute(query.values(**values))).rowcount == 0:
+            raise NotFound("There is no such knowledge base.", details={"base_id": base.base_id})
+
+    async def hide(self, scope: Scope, base_id: str) -> None:
+        owner = scope.owner_of(base_id)
+        mine = (bases.c.base_id == base_id, bases.c.tenant_id == owner)
+        if (await self._connection.execute(sa.update(bases).where(*mine).values(is_hidden=True))).rowcount == 0:
+            raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+        await self._connection.execute(
+            sa.update(documents)
+            .where(documents.c.base_id == base_id, documents.c.tenant_id == owner)
+            .values(parse_status=ParseStatus.DELETING.value)
+        )
+
+    async def delete(self, scope: Scope, base_id: str) -> None:
+        owner = scope.owner_of(base_id)
+        mine = (bases.c.base_id == base_id, bases.c.tenant_id == owner)
+        await self._connection.execute(
+            sa.delete(strays).where(strays.c.base_id == base_id, strays.c.tenant_id == owner)
+        )
+        await self._connection.execute(sa.delete(bases).where(*mine))
+
+
+_FIXED = frozenset({"base_id", "tenant_id", "created_at"})
+
+
+def _to_row(base: KnowledgeBase) -> dict[str, Any]:
+    return {
+        "base_id": base.base_id,
+        "tenant_id": base.tenant_id,
+        "name": base.name,
+        "name_folded": folded(base.name),
+        "base_type": base.base_type.value,
+        "description": base.description,
+        "chunking": dump(plain(base.chunking)),
+        "indexing": dump(plain(base.indexing)),
+        "embedding_model_id": base.embedding_model_id,
+        "vector_store_id": base.vector_store_id,
+        "is_pinned": base.is_pinned,
+        "created_at": base.created_at,
+        "updated_at": base.updated_at,
+    }
+
+
+def _to_base(row: sa.Row[Any]) -> KnowledgeBase:
+    return KnowledgeBase(
+        base_id=row.base_id,
+        tenant_id=row.tenant_id,
+        name=row.name,
+        base_type=BaseType(row.base_type),
+        description=row.description,
+        chunking=build(ChunkingConfig, json.loads(row.chunking) if row.chunking else {}),
+        indexing=build(IndexingStrategy, json.loads(row.indexing) if row.indexing else {}),
+        embedding_model_id=row.embedding_model_id,
+        vector_store_id=row.vector_store_id,
+        is_pinned=row.is_pinned,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

@@ -1,0 +1,126 @@
+"""Turns domain values into JSON text and back; a field that holds its default is left out, nothing is written ''."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from opora.domain.knowledge import Box, Place
+from opora.domain.search import SearchResult
+
+T = TypeVar("T")
+Read = Callable[[Any], Any]
+
+NO_PLACE = Place()
+
+
+def dump(value: Any) -> str:
+    """Compact JSON in the characters themselves; an empty mapping or list is the empty text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else ""
+
+
+def load_mapping(text: str) -> Mapping[str, Any]:
+    return json.loads(text) if text else {}
+
+
+def plain(value: Any) -> Any:
+    """A value made of dataclasses, enums, tuples and mappings as plain JSON values."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(v) for f in fields(value) if not _is_default(f, v := getattr(value, f.name))}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    return value
+
+
+def build(kind: type[T], data: Mapping[str, Any]) -> T:
+    """The dataclass that `plain` took apart. Fields that this version does not know are left out."""
+    readers: dict[str, Read] = _readers(cast(Any, kind))
+    return kind(**{name: readers[name](value) for name, value in data.items() if name in readers})
+
+
+def dump_results(results: Sequence[SearchResult]) -> str:
+    return dump([plain(result) for result in results])
+
+
+def load_results(text: str) -> tuple[SearchResult, ...]:
+    return tuple(build(SearchResult, item) for item in json.loads(text)) if text else ()
+
+
+def dump_place(place: Place) -> str:
+    """Lists by position: there is one place a chunk, and search reads hundreds of them."""
+    if place == NO_PLACE:
+        return ""
+    boxes = [[b.page, b.x0, b.y0, b.x1, b.y1] for b in place.boxes]
+    values: list[Any] = [place.start, place.end, list(place.heading_path), place.page, place.page_end, boxes]
+    values += [place.sheet, place.row, place.row_end]
+    while not values[-1]:
+        values.pop()
+    return dump(values)
+
+
+def load_place(text: str) -> Place:
+    if not text:
+        return NO_PLACE
+    values = json.loads(text)
+    values += [0, 0, (), None, None, (), "", None, None][len(values) :]
+    start, end, heading, page, page_end, boxes, sheet, row, row_end = values
+    return Place(
+        start=start,
+        end=end,
+        heading_path=tuple(heading),
+        page=page,
+        page_end=page_end,
+        boxes=tuple(Box(page=p, x0=x0, y0=y0, x1=x1, y1=y1) for p, x0, y0, x1, y1 in boxes),
+        sheet=sheet,
+        row=row,
+        row_end=row_end,
+    )
+
+
+TAG_END = "\x1f"
+
+
+def dump_tags(tag_ids: Sequence[str]) -> str:
+    """Tags between separators, so that SQL can look for a whole one."""
+    return TAG_END + TAG_END.join(tag_ids) + TAG_END if tag_ids else ""
+
+
+def load_tags(text: str) -> tuple[str, ...]:
+    return tuple(text[1:-1].split(TAG_END)) if text else ()
+
+
+def _is_default(field: Any, value: Any) -> bool:
+    if field.default is not MISSING:
+        return bool(value == field.default)
+    return field.default_factory is not MISSING and bool(value == field.default_factory())
+
+
+@cache
+def _readers(kind: type[Any]) -> dict[str, Read]:
+    hints = get_type_hints(kind)
+    return {f.name: _reader(hints[f.name]) for f in fields(kind)}
+
+
+def _reader(hint: Any) -> Read:
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        inner = _reader(next(arg for arg in get_args(hint) if arg is not types.NoneType))
+        return lambda value: None if value is None else inner(value)
+    if origin is tuple:
+        item = _reader(get_args(hint)[0])
+        return lambda value: tuple(item(part) for part in value)
+    if isinstance(hint, type) and is_dataclass(hint):
+        kind: type[Any] = hint
+        return lambda value: build(kind, value)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint
+    return lambda value: value

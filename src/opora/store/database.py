@@ -1,0 +1,154 @@
+"""The relational store behind `opora.ports.Database`: one writer at a time, readers on snapshots of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from opora.domain.errors import InvalidInput, Unavailable
+from opora.store.bases import SqlBases
+from opora.store.chunks import SqlChunks
+from opora.store.documents import SqlDocuments
+from opora.store.facts import SqlFacts
+from opora.store.messages import SqlMessages
+from opora.store.migrate import migrate
+from opora.store.sessions import SqlSessions
+from opora.store.work import SqlWork
+
+BUSY_TIMEOUT_MS = 10_000
+READERS = 8
+_WRITES = "opora_writes"
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
+    "PRAGMA temp_store = MEMORY",
+)
+
+
+class SqlRepositories:
+    """The repositories of one open transaction."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    @cached_property
+    def bases(self) -> SqlBases:
+        return SqlBases(self._connection)
+
+    @cached_property
+    def documents(self) -> SqlDocuments:
+        return SqlDocuments(self._connection)
+
+    @cached_property
+    def chunks(self) -> SqlChunks:
+        return SqlChunks(self._connection)
+
+    @cached_property
+    def sessions(self) -> SqlSessions:
+        return SqlSessions(self._connection)
+
+    @cached_property
+    def messages(self) -> SqlMessages:
+        return SqlMessages(self._connection)
+
+    @cached_property
+    def work(self) -> SqlWork:
+        return SqlWork(self._connection)
+
+    async def get_fact(self, name: str) -> str | None:
+        return await SqlFacts(self._connection).get(name)
+
+    async def set_fact(self, name: str, value: str) -> None:
+        await SqlFacts(self._connection).set(name, value)
+
+
+class SqlDatabase:
+    """``url`` is SQLAlchemy's, with an async driver: ``sqlite+aiosqlite:///path`` or ``postgresql+psycopg://...``.
+
+    In SQLite writers queue up here, in the process, rather than at the file's lock: nobody meets 'database is locked'.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = sa.make_url(url)
+        self._is_sqlite = self._url.get_backend_name() == "sqlite"
+        self._engine = _sqlite_engine(self._url) if self._is_sqlite else create_async_engine(self._url)
+        self._writers = asyncio.Lock()
+
+    async def open(self) -> SqlDatabase:
+        """Bring the schema up to date; raises `Unavailable` when the database can't be opened."""
+        async with self._transaction(writes=True) as connection:
+            await migrate(connection)
+        return self
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[SqlRepositories]:
+        async with self._transaction(writes=True) as connection:
+            yield SqlRepositories(connection)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[SqlRepositories]:
+        async with self._transaction(writes=False) as connection:
+            yield SqlRepositories(connection)
+
+    async def backup(self, target: str) -> None:
+        if not self._is_sqlite:
+            raise InvalidInput("Only the SQLite database is backed up by Opora.", hint="Use pg_dump for PostgreSQL.")
+        part = Path(target + ".part")
+        part.unlink(missing_ok=True)
+        try:
+            async with self._engine.connect() as connection:
+                driver: Any = (await connection.get_raw_connection()).driver_connection
+                await driver.execute_fetchall("VACUUM INTO ?", (str(part),))
+            part.replace(target)
+        except Exception as error:
+            part.unlink(missing_ok=True)
+            raise Unavailable(f"The backup could not be written to {target}: {error}") from error
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _transaction(self, *, writes: bool) -> AsyncIterator[AsyncConnection]:
+        try:
+            if writes and self._is_sqlite:
+                async with self._writers, self._engine.connect() as connection:
+                    await connection.execution_options(**{_WRITES: True})
+                    async with connection.begin():
+                        yield connection
+            else:
+                async with self._engine.connect() as connection, connection.begin():
+                    yield connection
+        except DBAPIError as error:
+            raise Unavailable(f"The database failed: {error.orig}", hint="The server's log says more.") from error
+
+
+def _sqlite_engine(url: sa.URL) -> AsyncEngine:
+    # The driver's own implicit BEGIN is switched off: it would open a writing transaction as a reading one first,
+    # and two of them that both go on to write can only fail.
+    engine = create_async_engine(
+        url, connect_args={"isolation_level": None}, pool_size=READERS, max_overflow=READERS, pool_timeout=60
+    )
+
+    def prepare(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        for pragma in _PRAGMAS:
+            cursor.execute(pragma)
+        cursor.close()
+
+    def begin(connection: sa.Connection) -> None:
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    sa.event.listen(engine.sync_engine, "connect", prepare)
+    sa.event.listen(engine.sync_engine, "begin", begin)
+    return engine

@@ -1,0 +1,110 @@
+"""Messages in the relational store, seen through the session of the user who asked."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from opora.domain.conversation import Finish, Message, Role
+from opora.domain.errors import NotFound
+from opora.domain.scope import Scope
+from opora.store.codec import dump, dump_results, load_mapping, load_results
+from opora.store.scoping import Condition
+from opora.store.sessions import of_user
+from opora.store.tables import messages, sessions
+
+_c = messages.c
+
+
+def _of_user(scope: Scope) -> Condition:
+    return _c.session_id.in_(sa.select(sessions.c.session_id).where(of_user(scope)))
+
+
+class SqlMessages:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, scope: Scope, message: Message) -> None:
+        owned = sa.select(sessions.c.session_id).where(sessions.c.session_id == message.session_id, of_user(scope))
+        if message.tenant_id != scope.tenant_id or await self._connection.scalar(owned) is None:
+            raise NotFound("There is no such session.", details={"session_id": message.session_id})
+        await self._connection.execute(sa.insert(messages).values(**_to_row(message)))
+
+    async def get(self, scope: Scope, message_id: str) -> Message:
+        query = sa.select(messages).where(_c.message_id == message_id, _of_user(scope))
+        row = (await self._connection.execute(query)).one_or_none()
+        if row is None:
+            raise _absent(message_id)
+        return _to_message(row)
+
+    async def update(self, scope: Scope, message: Message) -> None:
+        values = {name: value for name, value in _to_row(message).items() if name not in _FIXED}
+        query = sa.update(messages).where(_c.message_id == message.message_id, _of_user(scope)).values(**values)
+        if (await self._connection.execute(query)).rowcount == 0:
+            raise _absent(message.message_id)
+
+    async def recent(
+        self, scope: Scope, session_id: str, *, limit: int, before: datetime | None = None
+    ) -> list[Message]:
+        query = sa.select(messages).where(_c.session_id == session_id, _of_user(scope))
+        if before is not None:
+            query = query.where(_c.created_at < before)
+        rows = await self._connection.execute(query.order_by(_c.created_at.desc(), _c.message_id.desc()).limit(limit))
+        return [_to_message(row) for row in rows][::-1]
+
+    async def unfinished(self) -> list[Message]:
+        query = sa.select(messages).where(sa.not_(_c.is_completed), _c.role == Role.ASSISTANT.value)
+        rows = await self._connection.execute(query.order_by(_c.created_at, _c.message_id))
+        return [_to_message(row) for row in rows]
+
+    async def interrupt(self, message_id: str, now: datetime) -> None:
+        query = sa.update(messages).where(_c.message_id == message_id, sa.not_(_c.is_completed))
+        await self._connection.execute(query.values(is_completed=True, finish=Finish.INTERRUPTED.value, updated_at=now))
+
+
+_FIXED = frozenset({"message_id", "session_id", "tenant_id", "request_id", "role", "created_at"})
+
+
+def _absent(message_id: str) -> NotFound:
+    return NotFound("There is no such message.", details={"message_id": message_id})
+
+
+def _to_row(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": message.message_id,
+        "session_id": message.session_id,
+        "tenant_id": message.tenant_id,
+        "request_id": message.request_id,
+        "role": message.role.value,
+        "content": message.content,
+        "rendered_content": message.rendered_content,
+        "reference_list": dump_results(message.references),
+        "is_completed": message.is_completed,
+        "finish": message.finish.value if message.finish else "",
+        "error_message": message.error_message,
+        "trace": dump(message.trace),
+        "created_at": message.created_at,
+        "updated_at": message.updated_at,
+    }
+
+
+def _to_message(row: sa.Row[Any]) -> Message:
+    return Message(
+        message_id=row.message_id,
+        session_id=row.session_id,
+        tenant_id=row.tenant_id,
+        request_id=row.request_id,
+        role=Role(row.role),
+        content=row.content,
+        rendered_content=row.rendered_content,
+        references=load_results(row.reference_list),
+        is_completed=row.is_completed,
+        finish=Finish(row.finish) if row.finish else None,
+        error_message=row.error_message,
+        trace=load_mapping(row.trace),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

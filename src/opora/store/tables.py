@@ -1,0 +1,211 @@
+"""All tables of the relational store; migrations are checked against this by test."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from opora.store.types import Moment
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _id(name: str, *args: sa.ForeignKey, primary_key: bool = False) -> sa.Column[str]:
+    return sa.Column(name, sa.String(128), *args, primary_key=primary_key, nullable=False)
+
+
+def _text(name: str) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False)
+
+
+def _word(name: str) -> sa.Column[str]:
+    return sa.Column(name, sa.String(64), nullable=False)
+
+
+def _flag(name: str) -> sa.Column[bool]:
+    return sa.Column(name, sa.Boolean, nullable=False)
+
+
+def _count(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.BigInteger, nullable=False)
+
+
+def _moment(name: str, *, nullable: bool = False) -> sa.Column[datetime]:
+    return sa.Column(name, Moment(), nullable=nullable)
+
+
+bases = sa.Table(
+    "bases",
+    metadata,
+    _id("base_id", primary_key=True),
+    _id("tenant_id"),
+    _text("name"),
+    _text("name_folded"),
+    _word("base_type"),
+    _text("description"),
+    _text("chunking"),
+    _text("indexing"),
+    _text("embedding_model_id"),
+    _text("vector_store_id"),
+    _flag("is_pinned"),
+    _flag("is_hidden"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "tenant_id", "updated_at"),
+)
+
+documents = sa.Table(
+    "documents",
+    metadata,
+    _id("document_id", primary_key=True),
+    _id("base_id", sa.ForeignKey("bases.base_id", ondelete="CASCADE")),
+    _id("tenant_id"),
+    _text("title"),
+    _text("file_name"),
+    _text("name_folded"),
+    _text("file_type"),
+    _count("file_size"),
+    _id("file_hash"),
+    _text("source"),
+    _word("parse_status"),
+    _word("error_reason"),
+    _text("error_message"),
+    _flag("enabled"),
+    _text("description"),
+    _text("metadata"),
+    _text("tag_ids"),
+    _count("version"),
+    _count("indexed_version"),
+    _count("chunk_count"),
+    _count("embedded_count"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(
+        "uq_documents_same_bytes",
+        "base_id",
+        "file_hash",
+        unique=True,
+        sqlite_where=sa.text("parse_status <> 'deleting'"),
+        postgresql_where=sa.text("parse_status <> 'deleting'"),
+    ),
+    sa.Index(None, "base_id", "created_at"),
+    sa.Index(None, "base_id", "source"),
+)
+
+chunks = sa.Table(
+    "chunks",
+    metadata,
+    _id("chunk_id", primary_key=True),
+    _id("base_id"),
+    _id("tenant_id"),
+    _id("document_id", sa.ForeignKey("documents.document_id", ondelete="CASCADE")),
+    _count("chunk_index"),
+    _text("content"),
+    _text("context"),
+    _word("chunk_type"),
+    _flag("is_searched"),
+    _text("place"),
+    _text("parent_chunk_id"),
+    _text("pre_chunk_id"),
+    _text("next_chunk_id"),
+    _flag("enabled"),
+    _text("tag_ids"),
+    _text("metadata"),
+    _text("embedded_by"),
+    sa.Index(None, "document_id", "chunk_index"),
+    sa.Index(None, "document_id", "embedded_by", "chunk_index"),
+    sa.Index(None, "base_id"),
+)
+
+strays = sa.Table(
+    "strays",
+    metadata,
+    _id("chunk_id", primary_key=True),
+    _id("base_id"),
+    _id("tenant_id"),
+    _id("document_id"),
+    sa.Index(None, "document_id"),
+    sa.Index(None, "base_id"),
+)
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    _id("session_id", primary_key=True),
+    _id("tenant_id"),
+    _id("user_id"),
+    _text("title"),
+    _text("description"),
+    _flag("is_pinned"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "tenant_id", "user_id", "updated_at"),
+)
+
+messages = sa.Table(
+    "messages",
+    metadata,
+    _id("message_id", primary_key=True),
+    _id("session_id", sa.ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    _id("tenant_id"),
+    _id("request_id"),
+    _word("role"),
+    _text("content"),
+    _text("rendered_content"),
+    _text("reference_list"),
+    _flag("is_completed"),
+    _word("finish"),
+    _text("error_message"),
+    _text("trace"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "session_id", "created_at"),
+    sa.Index(
+        "ix_messages_unfinished",
+        "created_at",
+        sqlite_where=sa.text("NOT is_completed"),
+        postgresql_where=sa.text("NOT is_completed"),
+    ),
+)
+
+work = sa.Table(
+    "work",
+    metadata,
+    _id("work_id", primary_key=True),
+    _word("kind"),
+    _id("tenant_id"),
+    _id("base_id"),
+    _id("subject"),
+    _count("attempts"),
+    _moment("not_before"),
+    _id("lease_owner"),
+    _moment("lease_until", nullable=True),
+    _text("error"),
+    _moment("created_at"),
+    sa.Index(
+        "uq_work_waiting",
+        "kind",
+        "subject",
+        unique=True,
+        sqlite_where=sa.text("lease_owner = ''"),
+        postgresql_where=sa.text("lease_owner = ''"),
+    ),
+    sa.Index(None, "created_at"),
+    sa.Index(None, "subject"),
+    sa.Index(None, "base_id"),
+)
+
+facts = sa.Table(
+    "facts",
+    metadata,
+    sa.Column("name", sa.String(200), primary_key=True, nullable=False),
+    _text("value"),
+)
