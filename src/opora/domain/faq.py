@@ -1,0 +1,51 @@
+"""What a FAQ entry says, as it is kept in the metadata of its chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+STANDARD_QUESTION = "standard_question"
+SIMILAR_QUESTIONS = "similar_questions"
+NEGATIVE_QUESTIONS = "negative_questions"
+ANSWERS = "answers"
+ANSWER_STRATEGY = "answer_strategy"
+STRATEGY_ALL = "all"
+STRATEGY_RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaqEntry:
+    """``negative_questions`` are those that this entry must not answer."""
+
+    standard_question: str = ""
+    similar_questions: tuple[str, ...] = ()
+    negative_questions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    answer_strategy: str = STRATEGY_ALL
+
+    @classmethod
+    def read(cls, metadata: Mapping[str, Any]) -> FaqEntry | None:
+        """The entry, or None when the metadata is not that of an entry: such a chunk can't be checked or answered."""
+        question = metadata.get(STANDARD_QUESTION, "")
+        strategy = metadata.get(ANSWER_STRATEGY, STRATEGY_ALL)
+        lists = [_texts(metadata.get(name, ())) for name in (SIMILAR_QUESTIONS, NEGATIVE_QUESTIONS, ANSWERS)]
+        if not isinstance(question, str) or not isinstance(strategy, str) or None in lists:
+            return None
+        similar, negative, answers = (item or () for item in lists)
+        return cls(
+            standard_question=question,
+            similar_questions=similar,
+            negative_questions=negative,
+            answers=answers,
+            answer_strategy=strategy,
+        )
+
+
+def _texts(value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return None

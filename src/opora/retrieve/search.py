@@ -1,0 +1,226 @@
+"""The one funnel of retrieval under search, chat and every other way in: a question and a scope in, passages out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from opora.domain.errors import DimensionMismatch, ModelNotConfigured, NotFound
+from opora.domain.knowledge import BaseType, ChunkType, KnowledgeBase
+from opora.domain.scope import Scope
+from opora.domain.search import MatchType, ScoreKind, SearchMode, SearchRequest, SearchResult
+from opora.domain.settings import Effective, RetrievalSettings
+from opora.domain.trace import Drop, Stage
+from opora.ports import Database, Embedder, Vectors
+from opora.retrieve import expand, faq
+from opora.retrieve.arms import Arms, EngineDirectory
+from opora.retrieve.fanout import GROUP_TIMEOUT
+from opora.retrieve.fuse import KEYWORD, VECTOR, ArmList, Fused, fuse
+from opora.retrieve.limits import Limits, settle
+from opora.retrieve.scales import by_own_best
+from opora.retrieve.targets import Plan, plan
+from opora.text.query import clean_query
+
+STAGE = "found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Round:
+    """One search at one depth: what was fused, what a threshold dropped, how long the vector lists were."""
+
+    items: list[Fused]
+    drops: list[Drop]
+    vector_sizes: list[int]
+
+
+class Search:
+    """Hybrid search. ``embedder`` is None where no model is configured: then words alone are searched."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        engines: EngineDirectory,
+        embedder: Embedder | None,
+        timeout: float = GROUP_TIMEOUT,
+    ) -> None:
+        self._database = database
+        self._engines = engines
+        self._embedder = embedder
+        self._timeout = timeout
+
+    async def search(self, scope: Scope, request: SearchRequest, *, settings: Effective | None = None) -> Stage:
+        """The best passages of the scope for a question.
+
+        Raises `InvalidInput` for a blank or overlong question, `NotFound` for a base that is gone,
+        `ModelNotConfigured` for a semantic search without a model, `EngineError` when an arm fails: never an empty
+        result in its place.
+        """
+        query = clean_query(request.query)
+        bases = await self._bases(scope)
+        if not bases:
+            return Stage(warnings=("There is no knowledge base to search.",))
+        values = settings.values if settings is not None else RetrievalSettings()
+        card = self._embedder.card if self._embedder is not None else None
+        chosen = plan(bases, request.mode, card.identity if card is not None else None)
+        warnings = self._missing_vectors(chosen, request.mode)
+        limits = settle(
+            scope, request, values, bases=len(bases), model_threshold=card.vector_threshold if card is not None else 0.0
+        )
+        vector = asyncio.ensure_future(self._embed(query)) if chosen.needs_vector else None
+        try:
+            arms = Arms(scope, chosen.groups, engines=self._engines, query=query, vector=vector, seconds=self._timeout)
+            found = await self._rounds(arms, limits, bases[0].base_type is BaseType.FAQ)
+        finally:
+            _settle_future(vector)
+        if expand.is_wanted(values, found=len(found.items), has_words=any(g.keyword_ids for g in chosen.groups)):
+            warnings += await self._expand(arms, query, found, values, limits)
+        results, drops = await self._hydrate(scope, query, found.items, limits.match_count)
+        return Stage(results=tuple(results), drops=(*found.drops, *drops), warnings=tuple(warnings))
+
+    async def _bases(self, scope: Scope) -> list[KnowledgeBase]:
+        """The bases of a scope in its order; raises `NotFound` when one is gone."""
+        if not scope.bases:
+            return []
+        by_owner: dict[str, list[str]] = {}
+        for ref in scope.bases:
+            by_owner.setdefault(ref.tenant_id, []).append(ref.base_id)
+        async with self._database.read() as repos:
+            found = {
+                base.base_id: base for owner, ids in by_owner.items() for base in await repos.bases.find(owner, ids)
+            }
+        gone = [base_id for base_id in scope.base_ids if base_id not in found]
+        if gone:
+            raise NotFound("This knowledge base does not exist.", details={"base_id": gone[0]})
+        return [found[base_id] for base_id in scope.base_ids]
+
+    def _missing_vectors(self, chosen: Plan, mode: SearchMode) -> list[str]:
+        """Warnings about bases that are searched by words only; an error when the mode wants vectors alone."""
+        if mode is SearchMode.SEMANTIC and not chosen.needs_vector:
+            raise ModelNotConfigured(
+                "These knowledge bases can't be searched by meaning: there is no embedding model for their vectors.",
+                hint="Set an embedding model (OPORA_EMBEDDING), or search by words.",
+            )
+        if mode is SearchMode.FULLTEXT or not chosen.without_vectors:
+            return []
+        names = ", ".join(sorted(base.name for base in chosen.without_vectors))
+        return [f"Searched by words only, for lack of the embedding model: {names}."]
+
+    async def _embed(self, query: str) -> Vectors:
+        assert self._embedder is not None
+        vector = await self._embedder.embed_query(query)
+        expected = self._embedder.card.dimension
+        if vector.shape != (expected,):
+            raise DimensionMismatch(
+                f"The model {self._embedder.card.identity} gave a vector of {vector.shape} numbers, not {expected}.",
+                hint="Check the embedding model and build the index again.",
+                details={"model": self._embedder.card.identity, "expected": expected, "actual": vector.size},
+            )
+        return vector
+
+    async def _rounds(self, arms: Arms, limits: Limits, is_faq: bool) -> _Round:
+        """The first search, and deeper ones where a FAQ base's rows repeat their chunks."""
+
+        async def at(depth: int) -> _Round:
+            return _fused(await arms.search(depth, limits.vector_threshold), limits)
+
+        def is_enough(one: _Round, depth: int) -> bool:
+            return not faq.needs_deepening(
+                found=len(one.items), wanted=limits.match_count, top_k=depth, list_sizes=one.vector_sizes
+            )
+
+        first = await at(limits.top_k)
+        return await faq.deepen(first, top_k=limits.top_k, search=at, is_enough=is_enough) if is_faq else first
+
+    async def _expand(
+        self, arms: Arms, query: str, found: _Round, values: RetrievalSettings, limits: Limits
+    ) -> list[str]:
+        """Add chunks that only other wordings find, after those found already; its failure is a warning."""
+        known = {item.chunk_id for item in found.items}
+        extra, warning = await expand.search(
+            query, arms.keyword, top_k=expand.top_k(values), threshold=expand.threshold(limits.keyword_threshold)
+        )
+        share = limits.weights.keyword / (limits.weights.vector + limits.weights.keyword)
+        for item in extra:
+            if item.chunk_id not in known:
+                item.score *= share
+                found.items.append(item)
+        found.items.sort(key=lambda item: (-item.score, item.chunk_id))
+        return [warning] if warning else []
+
+    async def _hydrate(
+        self, scope: Scope, query: str, items: Sequence[Fused], count: int
+    ) -> tuple[list[SearchResult], list[Drop]]:
+        """Give the first ``count`` items that may be returned their text; say why the others are not."""
+        results: list[SearchResult] = []
+        drops: list[Drop] = []
+        position = 0
+        async with self._database.read() as repos:
+            read: Callable[[Scope, list[str]], Awaitable[dict[str, SearchResult]]] = repos.chunks.hydrate
+            while len(results) < count and position < len(items):
+                batch = items[position : position + count - len(results)]
+                texts = await read(scope, [item.chunk_id for item in batch])
+                for rank, item in enumerate(batch, start=position + 1):
+                    text = texts.get(item.chunk_id)
+                    if text is None:
+                        drops.append(Drop(chunk_id=item.chunk_id, stage=STAGE, reason="not_in_database"))
+                    elif text.chunk_type is ChunkType.FAQ and faq.is_silenced(query, text.metadata):
+                        drops.append(Drop(chunk_id=item.chunk_id, stage=STAGE, reason="negative_question"))
+                    else:
+                        results.append(_result(text, item, rank))
+                position += len(batch)
+        rest = items[position:]
+        drops += [
+            Drop(chunk_id=item.chunk_id, stage=STAGE, reason="over_match_count", detail=f"rank {rank}")
+            for rank, item in enumerate(rest, start=position + 1)
+        ]
+        return results, drops
+
+
+def _fused(lists: list[ArmList], limits: Limits) -> _Round:
+    """Thresholds and fusion of one round. Lists without scores have no threshold."""
+    drops: list[Drop] = []
+    sizes = [len(one.hits) for one in lists if one.arm == VECTOR]
+    if limits.threshold_before_fusion and limits.keyword_threshold > 0:
+        lists = [_above(one, limits.keyword_threshold, drops) if one.arm == KEYWORD else one for one in lists]
+    items = fuse(lists, weights=limits.weights, profile=limits.profile)
+    if items and items[0].kind is ScoreKind.BM25 and limits.keyword_threshold > 0:
+        drops += [_below(item.chunk_id, item.score) for item in items if item.score < limits.keyword_threshold]
+        items = [item for item in items if item.score >= limits.keyword_threshold]
+    kept = {item.chunk_id for item in items}
+    return _Round(items=items, drops=[drop for drop in drops if drop.chunk_id not in kept], vector_sizes=sizes)
+
+
+def _above(one: ArmList, threshold: float, drops: list[Drop]) -> ArmList:
+    if not one.hits or one.hits[0].kind is ScoreKind.NONE:
+        return one
+    shares = by_own_best([hit.score for hit in one.hits])
+    drops += [_below(hit.chunk_id, share) for hit, share in zip(one.hits, shares, strict=True) if share < threshold]
+    return replace(one, hits=[hit for hit, share in zip(one.hits, shares, strict=True) if share >= threshold])
+
+
+def _below(chunk_id: str, share: float) -> Drop:
+    return Drop(chunk_id=chunk_id, stage=STAGE, reason="below_threshold", detail=f"keyword share {share:.3f}")
+
+
+def _result(text: SearchResult, item: Fused, rank: int) -> SearchResult:
+    scores, ranks = {"fused": item.score}, {"fused": rank}
+    if item.vector_score is not None:
+        scores[VECTOR], ranks[VECTOR] = item.vector_score, item.vector_rank
+    if item.keyword_rank:
+        ranks[KEYWORD] = item.keyword_rank
+        if item.keyword_score is not None:
+            scores[KEYWORD] = item.keyword_score
+    match_type = MatchType.VECTOR if item.in_vector else MatchType.KEYWORD
+    return replace(text, score=item.score, kind=item.kind, match_type=match_type, scores=scores, ranks=ranks)
+
+
+def _settle_future(future: asyncio.Future[Vectors] | None) -> None:
+    """Leave no task behind, and no exception that nobody looked at."""
+    if future is None:
+        return
+    if not future.done():
+        future.cancel()
+    elif not future.cancelled():
+        future.exception()
