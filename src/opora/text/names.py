@@ -35,7 +35,7 @@ def content_disposition(name: str, *, inline: bool = False) -> str:
     """The header value that offers a file under its cleaned name, also to readers that know ASCII only."""
     cleaned = clean_file_name(name)
     plain = unicodedata.normalize("NFKD", cleaned).encode("ascii", "ignore").decode()
-    plain = re.sub(r"[^\w .()\-]+", "_", plain).strip(" _")
+    plain = _SPACES.sub(" ", re.sub(r"[^\w .()\-]+", "_", plain)).strip(" _")
     if not plain or plain.startswith("."):
         plain = FALLBACK_NAME + plain
     kind = "inline" if inline else "attachment"
