@@ -124,6 +124,28 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerCard:
+    """What is known of a reranking model; limits of 0 mean that none is known."""
+
+    identity: str
+    max_passage_chars: int = 0
+    sees_images: bool = False
+
+
+class Reranker(Protocol):
+    """Scores passages for a query. Count, order and scale are checked by its own adapter."""
+
+    @property
+    def card(self) -> RerankerCard: ...
+
+    async def rerank(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One score in [0, 1] for each passage, in their order."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
     role: str
     """``system``, ``user`` or ``assistant``."""
