@@ -34,8 +34,8 @@ def test_not_found(quote: str) -> None:
     assert locate(quote, SOURCE) is None
 
 
-@given(st.text(alphabet='аб «»"-–.\n\u00ad中', min_size=1, max_size=40), st.data())
-def test_every_slice_of_a_source_is_found_exactly(source: str, data: st.DataObject) -> None:
+@given(st.text(alphabet=' «»"–.\n\u00ad中文。', min_size=1, max_size=40), st.data())
+def test_every_slice_of_a_source_without_letters_is_found_exactly(source: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(source) - 1))
     end = data.draw(st.integers(start + 1, len(source)))
     quote = source[start:end]
