@@ -35,8 +35,15 @@ CARD = EmbedderCard(
     identity="multilingual-e5-small/int8-per-channel/query-passage",
     dimension=384,
     max_tokens=512,
-    vector_threshold=0.75,
-    description="multilingual-e5-small, int8, on this machine.",
+    # Measured with this very int8 network on seven public sets (xquad and a technical handbook in Russian, English and
+    # Chinese, cmrc2018), and chosen on them: below 0.72 lies no gold passage in the question's own language (their
+    # lowest is 0.78) and at most 0.5% across languages, where the median is 0.80. Random pairs lie at 0.74 to 0.85,
+    # so no cosine floor separates right from wrong with this model; it only drops what is certainly foreign.
+    vector_threshold=0.72,
+    description=(
+        "multilingual-e5-small in int8 on this machine. The floor of 0.72 loses no gold passage in the question's own "
+        "language and at most 0.5% across languages, on the seven public sets that it was chosen on."
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,7 +64,7 @@ class Opened:
     _response: httpx2.Response = field(repr=False)
     _limit: int = MAX_BYTES
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The decoded body, piece by piece; raises `TooLarge` above the limit."""
         seen = 0
         with _named_errors(self._response.request.url):
