@@ -1,0 +1,5 @@
+"""The engine that comes with Opora, in one SQLite file."""
+
+from opora.engines.sqlite.engine import SqliteEngine
+
+__all__ = ["SqliteEngine"]
