@@ -72,8 +72,19 @@ class SearchEngine(Protocol):
         """Replace the tags of chunks (by id)."""
         ...
 
-    async def copy_base(self, scope: Scope, source_id: str, target_id: str, chunk_ids: Mapping[str, str]) -> None:
-        """Copy rows whose chunk id is a key of ``chunk_ids`` to the target base under the mapped id."""
+    async def copy_base(
+        self,
+        scope: Scope,
+        source_id: str,
+        target_id: str,
+        chunk_ids: Mapping[str, str],
+        *,
+        document_ids: Mapping[str, str] | None = None,
+    ) -> None:
+        """Copy rows whose chunk id is a key of ``chunk_ids`` to the target base under the mapped id.
+
+        ``document_ids`` maps their documents' ids likewise; a document that it does not name keeps its id.
+        """
         ...
 
     async def chunk_ids(self, scope: Scope, base_id: str, *, with_vector: bool = False) -> set[str]:
@@ -223,8 +234,8 @@ class Blobs(Protocol):
 
     def path(self, tenant_id: str, document_id: str, version: int, *, part: str = "original") -> str: ...
 
-    async def delete(self, tenant_id: str, document_id: str, *, keep: Collection[int] = ()) -> None:
-        """Remove all versions but those in ``keep``; removing what is not there is no error."""
+    async def delete(self, tenant_id: str, document_id: str, *, before: int | None = None) -> None:
+        """Remove all versions, or those below ``before``; removing what is not there is no error."""
         ...
 
     async def stored(self) -> list[tuple[str, str]]:
@@ -265,7 +276,9 @@ class BaseRepository(Protocol):
 
     async def update(self, scope: Scope, base: KnowledgeBase) -> None: ...
     async def hide(self, scope: Scope, base_id: str) -> None:
-        """Take the base and its documents out of every list and search at once, until `delete` removes the rows."""
+        """Take the base and its documents out of every list and search at once, until `delete` removes the rows.
+
+        Work that waits in the base is taken back."""
         ...
 
     async def delete(self, scope: Scope, base_id: str) -> None:
@@ -301,8 +314,12 @@ class DocumentRepository(Protocol):
         """Ids of all documents of the scope, also of those that are being deleted."""
         ...
 
-    async def known(self, document_ids: Collection[str]) -> dict[str, Document]:
-        """Documents of any tenant; for the sweep at start only."""
+    async def count_unembedded(self, scope: Scope) -> int:
+        """Documents, neither failed nor being deleted, that have chunks without a vector."""
+        ...
+
+    async def known(self, document_ids: Collection[str]) -> set[str]:
+        """Which of these ids are documents, of any tenant; for the sweep at start only."""
         ...
 
     async def update(self, scope: Scope, document: Document) -> None: ...
@@ -435,7 +452,9 @@ class WorkRepository(Protocol):
         ...
 
     async def add_for_documents(self, kind: WorkKind, now: datetime, new_id: NewId, base_id: str | None = None) -> int:
-        """Queue work on every document that has chunks (of a base, or all), marking it as being processed."""
+        """Queue work on every document that has chunks (of a base, or all), marking it as being processed.
+
+        Embedding is queued for those that lack vectors only."""
         ...
 
 

@@ -212,6 +212,11 @@ class Document:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def title_from_name(self) -> str:
+        """The title of a document that has none of its own: the file's name without its extension."""
+        return self.file_name.rpartition(".")[0] or self.file_name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:

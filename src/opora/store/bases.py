@@ -15,7 +15,7 @@ from opora.domain.scope import BaseRef, Scope
 from opora.ports import Listed, Page
 from opora.store.codec import build, dump, plain
 from opora.store.scoping import folded
-from opora.store.tables import bases, documents, strays
+from opora.store.tables import bases, documents, strays, work
 from opora.store.types import position
 
 
@@ -70,6 +70,7 @@ class SqlBases:
             .where(documents.c.base_id == base_id, documents.c.tenant_id == owner)
             .values(parse_status=ParseStatus.DELETING.value)
         )
+        await self._cancel_work(base_id)
 
     async def delete(self, scope: Scope, base_id: str) -> None:
         owner = scope.owner_of(base_id)
@@ -77,7 +78,11 @@ class SqlBases:
         await self._connection.execute(
             sa.delete(strays).where(strays.c.base_id == base_id, strays.c.tenant_id == owner)
         )
+        await self._cancel_work(base_id)
         await self._connection.execute(sa.delete(bases).where(*mine))
+
+    async def _cancel_work(self, base_id: str) -> None:
+        await self._connection.execute(sa.delete(work).where(work.c.base_id == base_id, work.c.lease_owner == ""))
 
 
 _FIXED = frozenset({"base_id", "tenant_id", "created_at"})

@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Collection
 from pathlib import Path
 from uuid import uuid4
 
@@ -46,10 +45,10 @@ class FileBlobs:
     def path(self, tenant_id: str, document_id: str, version: int, *, part: str = "original") -> str:
         return str(self._file(tenant_id, document_id, version, part))
 
-    async def delete(self, tenant_id: str, document_id: str, *, keep: Collection[int] = ()) -> None:
+    async def delete(self, tenant_id: str, document_id: str, *, before: int | None = None) -> None:
         folder = self._of_document(tenant_id, document_id)
         try:
-            await asyncio.to_thread(_remove, folder, frozenset(keep))
+            await asyncio.to_thread(_remove, folder, before)
         except OSError as error:
             raise Unavailable(f"A stored file could not be removed: {error.strerror}.") from error
 
@@ -97,13 +96,13 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _remove(folder: Path, keep: frozenset[int]) -> None:
+def _remove(folder: Path, before: int | None) -> None:
     if not folder.is_dir():
         return
-    if not keep:
+    if before is None:
         shutil.rmtree(folder)
         return
     for path in folder.iterdir():
         name = _PART_FILE.fullmatch(path.name)
-        if name is None or int(name[1]) not in keep:
+        if name is not None and int(name[1]) < before:
             path.unlink(missing_ok=True)

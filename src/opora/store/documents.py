@@ -58,12 +58,18 @@ class SqlDocuments:
             found |= {row.document_id: _to_document(row) for row in await self._connection.execute(query)}
         return found
 
-    async def known(self, document_ids: Collection[str]) -> dict[str, Document]:
-        found: dict[str, Document] = {}
+    async def known(self, document_ids: Collection[str]) -> set[str]:
+        found: set[str] = set()
         for step in in_steps(document_ids):
-            query = sa.select(documents).where(_c.document_id.in_(step))
-            found |= {row.document_id: _to_document(row) for row in await self._connection.execute(query)}
+            found |= set(await self._connection.scalars(sa.select(_c.document_id).where(_c.document_id.in_(step))))
         return found
+
+    async def count_unembedded(self, scope: Scope) -> int:
+        settled = (ParseStatus.FAILED.value, ParseStatus.DELETING.value)
+        query = sa.select(sa.func.count()).where(
+            of_documents(scope), _c.embedded_count < _c.chunk_count, _c.parse_status.not_in(settled)
+        )
+        return await self._connection.scalar(query) or 0
 
     async def ids(self, scope: Scope) -> list[str]:
         query = sa.select(_c.document_id).where(of_documents(scope)).order_by(_c.document_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection
 
 import sqlalchemy as sa
@@ -11,6 +10,7 @@ from opora.domain.scope import Scope
 from opora.store.codec import TAG_END
 from opora.store.tables import chunks, documents
 from opora.store.types import position
+from opora.text.fold import fold
 
 Condition = sa.ColumnElement[bool]
 
@@ -47,7 +47,7 @@ def of_chunks(scope: Scope) -> Condition:
 
 def folded(*texts: str) -> str:
     """Text as names are compared: databases fold only Latin letters by themselves."""
-    return unicodedata.normalize("NFKC", "\n".join(texts)).casefold().replace("ё", "е")
+    return fold("\n".join(texts))
 
 
 def in_steps(ids: Collection[str]) -> list[list[str]]:

@@ -87,6 +87,8 @@ class SqlWork:
         chosen = [d.indexed_version > 0, d.parse_status != ParseStatus.DELETING.value]
         if base_id is not None:
             chosen.append(d.base_id == base_id)
+        if kind is WorkKind.EMBED:
+            chosen.append(d.embedded_count < d.chunk_count)
         found = (await self._connection.execute(sa.select(d.document_id, d.base_id, d.tenant_id).where(*chosen))).all()
         rows = [
             Work(

@@ -1,0 +1,111 @@
+"""Writes the vectors that a document's chunks still lack, batch by batch; what is written is never embedded again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from time import monotonic
+
+from opora.domain.errors import NotFound
+from opora.domain.knowledge import Chunk, Document, IndexingStrategy, ParseReason, ParseStatus
+from opora.domain.scope import Scope
+from opora.domain.work import Work
+from opora.index.writer import write_vectors
+from opora.jobs.ground import Ground
+from opora.jobs.pace import Pace
+from opora.ports import Embedder, Repositories, Vectors
+
+BATCH = 128
+"""Chunks a batch: enough for an embedder to sort by length and fill its own batches, little to lose in a crash."""
+
+
+class Embedding:
+    """The job, with the pace it keeps. One batch at a time goes to the model: another document's worker reads and
+    writes meanwhile, so that the model does not wait for the database."""
+
+    def __init__(self, ground: Ground, pace: Pace, *, batch: int = BATCH) -> None:
+        self._ground = ground
+        self._pace = pace
+        self._batch = batch
+        self._turn = asyncio.Lock()
+
+    async def run(self, work: Work) -> None:
+        scope = self._ground.scope_of(work.tenant_id, work.base_id)
+        embedder = self._ground.embedder
+        if embedder is None:
+            await self._end(work, scope, "")
+            return
+        while (todo := await self._next(work, scope, embedder)) is not None:
+            chunks, indexing = todo
+            if not chunks:
+                await self._end(work, scope, embedder.card.identity)
+                return
+            vectors = await self._embed(embedder, chunks)
+            await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, indexing)
+            await self._mark(work, scope, embedder, chunks)
+
+    async def _next(self, work: Work, scope: Scope, embedder: Embedder) -> tuple[list[Chunk], IndexingStrategy] | None:
+        """The next batch, or None where nothing is to be done any more: the document went, or has new bytes."""
+        async with self._ground.database.read() as stored:
+            document = await _find(stored, scope, work.subject)
+            bases = await stored.bases.find(work.tenant_id, [work.base_id])
+            if document is not None and bases and not _is_superseded(document):
+                identity = embedder.card.identity
+                left = await stored.chunks.without_vector(scope, work.subject, identity, limit=self._batch)
+                return left, bases[0].indexing
+        async with self._ground.database.begin() as stored:
+            await stored.work.finish(work.work_id)
+        return None
+
+    async def _embed(self, embedder: Embedder, chunks: list[Chunk]) -> Vectors:
+        async with self._turn:
+            start = monotonic()
+            vectors = await embedder.embed_passages([chunk.search_text for chunk in chunks])
+            self._pace.record(len(chunks), monotonic() - start)
+        return vectors
+
+    async def _mark(self, work: Work, scope: Scope, embedder: Embedder, chunks: list[Chunk]) -> None:
+        async with self._ground.database.begin() as stored:
+            await self._ground.hold(stored, work)
+            await stored.chunks.mark_embedded(scope, [chunk.chunk_id for chunk in chunks], embedder.card.identity)
+            document = await _find(stored, scope, work.subject)
+            if document is not None:
+                embedded = min(document.embedded_count + len(chunks), document.chunk_count)
+                counted = replace(document, embedded_count=embedded, updated_at=self._ground.clock())
+                await stored.documents.update(scope, counted)
+
+    async def _end(self, work: Work, scope: Scope, identity: str) -> None:
+        async with self._ground.database.begin() as stored:
+            await self._ground.hold(stored, work)
+            await stored.work.finish(work.work_id)
+            document = await _find(stored, scope, work.subject)
+            if document is None:
+                return
+            gave_up = document.parse_status is ParseStatus.FAILED and document.error_reason == ParseReason.EMBEDDING
+            if document.parse_status is ParseStatus.PROCESSING or gave_up:
+                done = replace(document, parse_status=ParseStatus.COMPLETED, error_reason="", error_message="")
+                await stored.documents.update(scope, replace(done, updated_at=self._ground.clock()))
+            if identity:
+                await self._adopt(stored, scope, document, identity)
+
+    async def _adopt(self, stored: Repositories, scope: Scope, document: Document, identity: str) -> None:
+        """Name the model on the base once every chunk of it has a vector by that model: until then a search by
+        meaning would compare vectors of two models."""
+        base = (await stored.bases.find(document.tenant_id, [document.base_id]))[0]
+        if base.embedding_model_id == identity:
+            return
+        if not base.embedding_model_id or await stored.documents.count_unembedded(scope) == 0:
+            await stored.bases.update(scope, replace(base, embedding_model_id=identity))
+
+
+def _is_superseded(document: Document) -> bool:
+    """New bytes wait to be read: their chunks are the ones to embed."""
+    return document.version != document.indexed_version and document.parse_status is not ParseStatus.FAILED
+
+
+async def _find(stored: Repositories, scope: Scope, document_id: str) -> Document | None:
+    try:
+        document = await stored.documents.get(scope, document_id)
+    except NotFound:
+        return None
+    return None if document.parse_status is ParseStatus.DELETING else document

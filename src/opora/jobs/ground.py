@@ -1,0 +1,55 @@
+"""What every job stands on: the ports it works through, and what one piece of held work knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from opora.domain.errors import OporaError
+from opora.domain.scope import Scope
+from opora.domain.work import Work, WorkKind
+from opora.ports import Blobs, Clock, Database, Embedder, NewId, Parser, Repositories, SearchEngine, Splitter
+
+LEASE = timedelta(seconds=60)
+"""A worker that does not report for so long is taken for dead."""
+
+ScopeOf = Callable[[str, str], Scope]
+"""The scope of queued work from tenant and base id; `opora.access` gives it."""
+
+
+class LeaseLost(OporaError):
+    """Somebody else holds the work now: whatever was not committed yet must not be."""
+
+    code = "lease_lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    database: Database
+    engine: SearchEngine
+    blobs: Blobs
+    parser: Parser
+    splitter: Splitter
+    embedder: Embedder | None
+    scope_of: ScopeOf
+    clock: Clock
+    new_id: NewId
+
+    async def hold(self, stored: Repositories, held: Work) -> None:
+        """Inside a transaction: commit only while the work is ours; raises `LeaseLost`."""
+        if not await stored.work.extend(held.work_id, held.lease_owner, self.clock() + LEASE):
+            raise LeaseLost("The work was taken over.", details={"work_id": held.work_id})
+
+    def follow_up(self, held: Work, kind: WorkKind) -> Work:
+        """Another step on the same subject, to be added in the transaction that made it necessary."""
+        now: datetime = self.clock()
+        return Work(
+            work_id=self.new_id(),
+            kind=kind,
+            tenant_id=held.tenant_id,
+            base_id=held.base_id,
+            subject=held.subject,
+            not_before=now,
+            created_at=now,
+        )

@@ -1,0 +1,182 @@
+"""Takes one document from stored bytes to chunks that are found by keyword; vectors are the next job's.
+
+The order is what makes a crash harmless. New rows go to the engine first, where search does not see them, because it
+drops what the database does not hold. One transaction then puts the new chunks in the place of the old, queues the
+next steps and ends this one. The old rows are taken out of the engine last. Each step can be done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opora.domain.errors import NotFound, ParseFailed
+from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParsedDocument, ParseReason, ParseStatus
+from opora.domain.scope import Scope
+from opora.domain.work import Work, WorkKind
+from opora.index.writer import write_keywords
+from opora.jobs.ground import Ground
+from opora.ports import Repositories
+
+KEPT_VERSION = "The earlier version stays in search."
+
+
+async def ingest(ground: Ground, work: Work) -> None:
+    """Raises `ParseFailed` when the document can't be read: then it is for `fail` to record."""
+    scope = ground.scope_of(work.tenant_id, work.base_id)
+    begun = await _begin(ground, work, scope)
+    if begun is None:
+        return
+    document, base = begun
+    if document.indexed_version == 0:
+        # An attempt that died, perhaps on other bytes, may have left rows that no table knows of.
+        await ground.engine.delete_documents(scope, base.base_id, {document.document_id})
+    parsed, chunks = await _read(ground, document, base)
+    new = await _announce(ground, work, scope, document, chunks)
+    if new is None:
+        return
+    await write_keywords(ground.engine, scope, new, base.indexing)
+    await _switch(ground, work, scope, parsed, document, chunks)
+
+
+async def _begin(ground: Ground, work: Work, scope: Scope) -> tuple[Document, KnowledgeBase] | None:
+    async with ground.database.begin() as stored:
+        await ground.hold(stored, work)
+        document = await _living(stored, scope, work.subject)
+        found = await stored.bases.find(work.tenant_id, [work.base_id])
+        if document is None or not found:
+            await stored.work.finish(work.work_id)
+            return None
+        document = replace(
+            document,
+            parse_status=ParseStatus.PROCESSING,
+            error_reason="",
+            error_message="",
+            updated_at=ground.clock(),
+        )
+        await stored.documents.update(scope, document)
+    return document, found[0]
+
+
+async def _read(ground: Ground, document: Document, base: KnowledgeBase) -> tuple[ParsedDocument, list[Chunk]]:
+    name = (document.tenant_id, document.document_id, document.version)
+    path = ground.blobs.path(*name)
+    if not await asyncio.to_thread(Path(path).exists):
+        raise ParseFailed(ParseReason.DAMAGED, "The stored file is gone.", hint="Upload the document again.")
+    parsed = await ground.parser.parse(path, file_name=document.file_name)
+    chunks = await asyncio.to_thread(ground.splitter.split, parsed, base.chunking, owner=document)
+    if not any(chunk.is_searched for chunk in chunks):
+        raise ParseFailed(
+            ParseReason.NO_TEXT,
+            "The document holds no text.",
+            hint="A scanned document needs text recognition before it is uploaded.",
+        )
+    await ground.blobs.put(*name, parsed.text.encode("utf-8", "replace"), part="text")
+    return parsed, chunks
+
+
+async def _announce(
+    ground: Ground, work: Work, scope: Scope, document: Document, chunks: Sequence[Chunk]
+) -> list[Chunk] | None:
+    """The chunks that the engine does not have yet. A replacement notes their ids before the engine gets them, so
+    that they are taken out again if it never comes to the switch; None when the document was deleted meanwhile."""
+    ids = [chunk.chunk_id for chunk in chunks if chunk.is_searched]
+    async with ground.database.begin() as stored:
+        await ground.hold(stored, work)
+        if await _current(stored, scope, document) is None:
+            await stored.work.finish(work.work_id)
+            return None
+        if document.indexed_version == 0:
+            return list(chunks)
+        there = await stored.chunks.get_many(scope, ids)
+        new = [chunk for chunk in chunks if chunk.chunk_id not in there]
+        await stored.chunks.add_strays(scope, document, [chunk.chunk_id for chunk in new])
+    return new
+
+
+async def _switch(
+    ground: Ground, work: Work, scope: Scope, parsed: ParsedDocument, begun: Document, chunks: Sequence[Chunk]
+) -> None:
+    async with ground.database.begin() as stored:
+        await ground.hold(stored, work)
+        document = await _current(stored, scope, begun)
+        found = await stored.bases.find(work.tenant_id, [work.base_id])
+        await stored.work.finish(work.work_id)
+        if document is None or not found:
+            return
+        gone = await stored.chunks.replace_document(scope, document, chunks)
+        if document.indexed_version:
+            await stored.chunks.add_strays(scope, document, gone)
+            await stored.work.add(ground.follow_up(work, WorkKind.CLEAN_CHUNKS))
+        count, left = await _counts(ground, stored, scope, document, chunks)
+        vectors = found[0].indexing.vector and ground.embedder is not None
+        if vectors and left:
+            await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
+            await _adopt_model(ground, stored, scope, found[0])
+        own_title = document.title != document.title_from_name
+        document = replace(
+            document,
+            title=document.title if own_title else parsed.title.strip() or document.title,
+            file_type=parsed.file_type,
+            metadata={**parsed.metadata, **document.metadata},
+            parse_status=ParseStatus.PROCESSING if vectors and left else ParseStatus.COMPLETED,
+            indexed_version=document.version,
+            chunk_count=count,
+            embedded_count=count - left,
+            updated_at=ground.clock(),
+        )
+        await stored.documents.update(scope, document)
+
+
+async def _adopt_model(ground: Ground, stored: Repositories, scope: Scope, base: KnowledgeBase) -> None:
+    """A base without vectors takes the model that will make its first ones."""
+    if ground.embedder is not None and not base.embedding_model_id:
+        await stored.bases.update(scope, replace(base, embedding_model_id=ground.embedder.card.identity))
+
+
+async def _counts(
+    ground: Ground, stored: Repositories, scope: Scope, document: Document, chunks: Sequence[Chunk]
+) -> tuple[int, int]:
+    """Searched chunks, and those among them without a vector."""
+    count = sum(chunk.is_searched for chunk in chunks)
+    if ground.embedder is None:
+        return count, count
+    return count, await stored.chunks.count_unembedded(scope, document.document_id, ground.embedder.card.identity)
+
+
+async def fail(ground: Ground, work: Work, reason: str, message: str) -> None:
+    """End the work and the document, saying why; nothing of a first version stays behind."""
+    scope = ground.scope_of(work.tenant_id, work.base_id)
+    async with ground.database.begin() as stored:
+        await ground.hold(stored, work)
+        document = await _living(stored, scope, work.subject)
+        await stored.work.finish(work.work_id)
+        if document is None:
+            return
+        replaced = work.kind is WorkKind.INGEST and document.indexed_version > 0
+        if work.kind is WorkKind.INGEST:
+            await stored.work.add(ground.follow_up(work, WorkKind.CLEAN_CHUNKS))
+        document = replace(
+            document,
+            parse_status=ParseStatus.FAILED,
+            error_reason=reason,
+            error_message=f"{message} {KEPT_VERSION}" if replaced else message,
+            updated_at=ground.clock(),
+        )
+        await stored.documents.update(scope, document)
+
+
+async def _living(stored: Repositories, scope: Scope, document_id: str) -> Document | None:
+    try:
+        document = await stored.documents.get(scope, document_id)
+    except NotFound:
+        return None
+    return None if document.parse_status is ParseStatus.DELETING else document
+
+
+async def _current(stored: Repositories, scope: Scope, begun: Document) -> Document | None:
+    """The document as it stands now, or None when it is gone or has new bytes: then another job follows."""
+    document = await _living(stored, scope, begun.document_id)
+    return document if document is not None and document.version == begun.version else None

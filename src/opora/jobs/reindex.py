@@ -1,0 +1,46 @@
+"""Writes a document's chunks to the engine again, as the database holds them, after the engine was lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opora.domain.errors import NotFound
+from opora.domain.knowledge import ParseStatus
+from opora.domain.work import Work, WorkKind
+from opora.index.writer import write_keywords
+from opora.jobs.ground import Ground
+from opora.ports import Page
+
+READ_STEP = 500
+
+
+async def reindex(ground: Ground, work: Work) -> None:
+    scope = ground.scope_of(work.tenant_id, work.base_id)
+    async with ground.database.read() as stored:
+        bases = await stored.bases.find(work.tenant_id, [work.base_id])
+    page = Page(page=1, page_size=READ_STEP)
+    while bases:
+        async with ground.database.read() as stored:
+            chunks = (await stored.chunks.browse(scope, work.subject, page)).items
+        if not chunks:
+            break
+        await write_keywords(ground.engine, scope, chunks, bases[0].indexing)
+        page = replace(page, page=page.page + 1)
+    async with ground.database.begin() as stored:
+        await ground.hold(stored, work)
+        await stored.work.finish(work.work_id)
+        try:
+            document = await stored.documents.get(scope, work.subject)
+        except NotFound:
+            return
+        if not bases or document.parse_status is ParseStatus.DELETING:
+            return
+        left = 0
+        if ground.embedder is not None and bases[0].indexing.vector:
+            identity = ground.embedder.card.identity
+            left = await stored.chunks.count_unembedded(scope, work.subject, identity)
+        if left:
+            await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
+        elif document.parse_status is ParseStatus.PROCESSING and document.version == document.indexed_version:
+            done = replace(document, parse_status=ParseStatus.COMPLETED, updated_at=ground.clock())
+            await stored.documents.update(scope, done)
