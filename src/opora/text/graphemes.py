@@ -33,6 +33,15 @@ def safe_cut(text: str, index: int, *, anchor: int = 0) -> int:
     return last
 
 
+def next_cut(text: str, index: int, *, anchor: int = 0) -> int:
+    """The first grapheme boundary at or after ``index``; ``anchor`` as for `safe_cut`."""
+    before = safe_cut(text, index, anchor=anchor)
+    if before >= index:
+        return before
+    cluster = _CLUSTER.match(text, before)
+    return cluster.end() if cluster else index
+
+
 def _boundary_before(text: str, index: int, anchor: int) -> int:
     """A sure boundary before ``index``: between two plain characters near by, else the anchor."""
     for position in range(index - 1, max(anchor, index - _LOOK_BACK), -1):

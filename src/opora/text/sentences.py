@@ -22,14 +22,18 @@ _LOOK_BACK = 24
 
 # A stop after one of these belongs to the word. Words that often end a sentence too (и др., руб., etc., Inc., a.m.)
 # are left out: before a small letter no sentence ends anyway, and before a capital one mostly does.
-_ABBREVIATIONS = frozenset(
+_RUSSIAN = (
     "гг вв гор ул просп пр-т пер пл наб бул обл р-н пос дер дом корп кв оф стр рис табл гл пп ст разд см ср напр "
     "т.е т.к т.н т.ч им акад проф доц канд д-р г-н г-жа инж тел факс изд ред сост соавт св тов гр зам зав нач мин-во "
-    "рук отв прим илл абз подп утв и.о к.т.н "
-    "mr mrs ms dr prof st mt vs e.g i.e cf fig figs eq eqs sec ch vol pp art al approx dept gen col lt sgt capt "
-    "rev hon gov sen rep viz ca resp ed eds trans incl ext tel".split()
+    "рук отв прим илл абз подп утв и.о к.т.н"
 )
-_BEFORE_NUMBER = frozenset("no nos nr p n jan feb mar apr jun jul aug sep sept oct nov dec".split())
+_ENGLISH = (
+    "mr mrs ms dr prof st mt vs e.g i.e cf fig figs eq eqs sec ch vol pp art al approx dept gen col lt sgt capt "
+    "rev hon gov sen rep viz ca resp ed eds trans incl ext tel"
+)
+_NUMBERED = "no nos nr p n jan feb mar apr jun jul aug sep sept oct nov dec"
+_ABBREVIATIONS = frozenset(_RUSSIAN.split() + _ENGLISH.split())
+_BEFORE_NUMBER = frozenset(_NUMBERED.split())
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -79,7 +83,7 @@ def _is_abbreviation(before: str, after: str) -> bool:
     if _ET_CETERA.search(before):
         return False
     if _AFTER_NUMBER.search(before):
-        # «В 2020 г. Москва росла» goes on; a year far from the sentence's first word, with a capital after it, ends one.
+        # «В 2020 г. Москва росла» goes on; a year far from where the sentence began ends it before a capital.
         is_far = len(before) == _LOOK_BACK and not _STOP_INSIDE.search(before)
         return not (after.isupper() and is_far)
     if len(word) == 1:

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from zlib import crc32
 
 _HASHED = 64
+_SPREAD = 0x9E3779B1  # an odd multiplier: CRCs of texts that differ little differ little in their high bits
 _LEAST_PART = 0.3  # of what fits: a cut nearer to an end is taken only where no other is left
+
+WEAKER = 1 << 24
+"""Above every hash. Added to a strength: such a boundary is taken only where no stronger kind is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,8 @@ class Boundaries:
 
 def strength(text: str, begin: int, end: int) -> int:
     """A number from the text that ends at ``end``: its last characters, blanks at its end left out."""
-    return crc32(text[max(begin, end - _HASHED) : end].rstrip().encode("utf-8", "surrogatepass")) * 0x9E3779B1 >> 7 & 0xFFFFFF
+    ending = text[max(begin, end - _HASHED) : end].rstrip()
+    return (crc32(ending.encode("utf-8", "surrogatepass")) * _SPREAD >> 7) % WEAKER
 
 
 def boundaries(text: str, marks: Iterable[int], begin: int = 0) -> Boundaries:
@@ -57,7 +62,7 @@ def divide(
 
 
 def _strongest(left: int, right: int, allowed: Boundaries, *, own: int, least: int) -> int | None:
-    """The strongest boundary inside, first of those that leave both sides long enough and, if it can be, short enough."""
+    """The strongest boundary inside, if it can be one that leaves both sides long and short enough."""
     positions = allowed.positions
     ranges = [(left + least, right - least), (left + 1, right - 1)]
     if right - left <= 2 * own:
@@ -65,6 +70,15 @@ def _strongest(left: int, right: int, allowed: Boundaries, *, own: int, least: i
     for low, high in ranges:
         first, last = bisect_left(positions, low), bisect_right(positions, high)
         if first < last:
-            strongest = min(allowed.strengths[first:last])
-            return positions[allowed.strengths.index(strongest, first, last)]
+            return _strongest_of(allowed, first, last, middle=(left + right) // 2)
     return None
+
+
+def _strongest_of(allowed: Boundaries, first: int, last: int, *, middle: int) -> int:
+    """Of equally strong ones, as in text that repeats itself, the one nearest the middle."""
+    among = allowed.strengths[first:last]
+    strongest = min(among)
+    if among.count(strongest) == 1:
+        return allowed.positions[first + among.index(strongest)]
+    equal = [place for place, power in zip(allowed.positions[first:last], among, strict=True) if power == strongest]
+    return min(equal, key=lambda place: (abs(place - middle), place))
