@@ -1,0 +1,157 @@
+"""Joins the lines of PDF pages to headings, paragraphs and lists, with broken words made whole."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from statistics import median
+
+from opora.domain.knowledge import Block, BlockKind, Box, Place
+from opora.ingest.parse.outline import Outline
+from opora.ingest.parse.pdf_layout import Line
+from opora.ingest.parse.pdf_words import HYPHEN
+
+HEADING_SIZE = 1.15
+"""A heading is set this many times larger than the body."""
+HEADING_CHARS = 200
+PARAGRAPH_GAP = 1.35
+"""A step between lines this many times the usual one begins a paragraph."""
+INDENT = 0.9
+"""A line set in by this many sizes of its letters begins a paragraph."""
+
+_ITEM = re.compile(r"(?:[•‣▪◦●○■–—*·-]|\d{1,3}[.)]|\(?[a-zа-я]\))\s+\S", re.IGNORECASE)
+_BULLET = re.compile(r"[•‣▪◦●○■·]\s+")
+_LINE_END_HYPHENS = ("-", HYPHEN, "\u2011")
+_KEPT_PARTICLES = re.compile(r"(?:то|либо|нибудь|ка|таки)\b")
+_KEPT_BEGINNINGS = frozenset({"кое", "кой", "из", "по", "во", "в"})
+_ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？", "»", '"')
+
+
+class BlockMaker:
+    """Takes flows of lines in reading order; a paragraph that runs on in the next column or page stays whole."""
+
+    def __init__(self, body_size: float) -> None:
+        self._body = max(body_size, 1.0)
+        self._outline = Outline()
+        self._blocks: list[Block] = []
+        self._open: list[Line] = []
+        self._kind = BlockKind.PARAGRAPH
+
+    def add(self, flow: list[Line]) -> None:
+        """Take the lines of one column."""
+        step = _usual_step(flow)
+        previous: Line | None = None
+        for line in flow:
+            if self._begins(line, previous, step):
+                self._close()
+            if not self._open:
+                self._kind = self._kind_of(line)
+            self._open.append(line)
+            previous = line
+
+    def finish(self) -> list[Block]:
+        self._close()
+        return self._blocks
+
+    def _begins(self, line: Line, previous: Line | None, step: float) -> bool:
+        """True when a line does not go on with what is open."""
+        if not self._open:
+            return False
+        if previous is None:
+            return not self._runs_on(line)
+        if self._is_heading(line) != (self._kind is BlockKind.HEADING) or abs(line.size - previous.size) > 0.2 * max(
+            line.size, previous.size
+        ):
+            return True
+        if _ITEM.match(line.text) and self._kind is not BlockKind.HEADING:
+            return True
+        if line.upright[1] - previous.upright[1] > step * PARAGRAPH_GAP:
+            return True
+        set_in = line.upright[0] - previous.upright[0]
+        return self._kind is BlockKind.PARAGRAPH and set_in > INDENT * line.size and _ends_sentence(previous.text)
+
+    def _runs_on(self, line: Line) -> bool:
+        """A paragraph goes on over a column or page end when it has not ended and small letters follow."""
+        last = self._open[-1]
+        if self._kind is BlockKind.HEADING or self._is_heading(line) or abs(line.size - last.size) > 0.1 * line.size:
+            return False
+        return not _ends_sentence(last.text) and line.text[:1].islower() and not _ITEM.match(line.text)
+
+    def _kind_of(self, line: Line) -> BlockKind:
+        if self._is_heading(line):
+            return BlockKind.HEADING
+        return BlockKind.LIST if _ITEM.match(line.text) else BlockKind.PARAGRAPH
+
+    def _is_heading(self, line: Line) -> bool:
+        return line.size >= self._body * HEADING_SIZE and any(char.isalpha() for char in line.text)
+
+    def _close(self) -> None:
+        if not self._open:
+            return
+        lines, self._open = self._open, []
+        text = join_lines([line.text for line in lines])
+        boxes = tuple(
+            Box(page=line.page, x0=line.box[0], y0=line.box[1], x1=line.box[2], y1=line.box[3]) for line in lines
+        )
+        if self._kind is BlockKind.HEADING and len(text) <= HEADING_CHARS:
+            ratio = max(line.size for line in lines) / self._body
+            level = 1 if ratio >= 1.6 else 2 if ratio >= 1.3 else 3
+            path = self._outline.enter(level, text)
+            self._add(BlockKind.HEADING, text, level, path, boxes)
+            return
+        kind = BlockKind.LIST if self._kind is BlockKind.LIST else BlockKind.PARAGRAPH
+        if kind is BlockKind.LIST:
+            text = _BULLET.sub("- ", text, count=1) if _BULLET.match(text) else text
+        self._add(kind, text, 0, self._outline.path, boxes)
+
+    def _add(self, kind: BlockKind, text: str, level: int, path: tuple[str, ...], boxes: tuple[Box, ...]) -> None:
+        if not text.strip():
+            return
+        place = Place(heading_path=path, boxes=boxes, page=boxes[0].page, page_end=boxes[-1].page)
+        self._blocks.append(Block(kind=kind, text=text, level=level, place=place))
+
+
+def join_lines(lines: list[str]) -> str:
+    """One text of several lines. A hyphen at a line end goes only where it broke a word: before a small letter."""
+    text = ""
+    for line in lines:
+        if not text:
+            text = line
+        elif text.endswith(_LINE_END_HYPHENS) and text[-2:-1].isalnum():
+            text = _join_word(text[:-1], line)
+        elif text.endswith(" " + HYPHEN) or not _needs_space(text[-1], line[:1]):
+            text += line
+        else:
+            text = f"{text} {line}"
+    return text.replace(HYPHEN, "-").strip()
+
+
+def _join_word(before: str, after: str) -> str:
+    if not after[:1].islower() or not before[-1:].isalpha():
+        return f"{before}-{after}"
+    last = re.split(r"[^\w]", before)[-1].lower()
+    if _KEPT_PARTICLES.match(after) or last in _KEPT_BEGINNINGS:
+        return f"{before}-{after}"
+    return before + after
+
+
+def _needs_space(before: str, after: str) -> bool:
+    """Chinese and Japanese are written without spaces, also over a line end."""
+    return not (_is_wide(before) and _is_wide(after))
+
+
+def _is_wide(char: str) -> bool:
+    return "\u2e80" <= char <= "\u9fff" or "\uff00" <= char <= "\uffef" or "\u3000" <= char <= "\u303f"
+
+
+def _ends_sentence(text: str) -> bool:
+    return text.rstrip().endswith(_ENDS)
+
+
+def _usual_step(flow: list[Line]) -> float:
+    steps = [
+        after.upright[1] - before.upright[1] for before, after in pairwise(flow) if after.upright[1] > before.upright[1]
+    ]
+    if not steps:
+        return 0.0
+    return min(median(steps), 2.2 * median(line.size for line in flow))
