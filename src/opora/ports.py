@@ -363,8 +363,16 @@ class ChunkRepository(Protocol):
 
     async def update(self, scope: Scope, chunk: Chunk) -> None: ...
     async def delete(self, scope: Scope, chunk_ids: Collection[str]) -> None: ...
-    async def forget_vectors(self, tenant_id: str | None = None, *, base_id: str | None = None) -> None:
-        """Unmark every vector (of a tenant, of a base, or all): the engine lost them, or they are of another model."""
+    async def forget_vectors(self, tenant_id: str | None = None) -> None:
+        """Unmark every vector (of a tenant, or all): the engine lost them."""
+        ...
+
+    async def models(self, scope: Scope) -> set[str]:
+        """Identities of the models whose vectors the scope's chunks have."""
+        ...
+
+    async def recount(self, scope: Scope, model: str) -> None:
+        """Set each document's count of embedded chunks to those embedded by ``model``."""
         ...
 
     async def add_strays(self, scope: Scope, document: Document, chunk_ids: Collection[str]) -> None:

@@ -94,7 +94,8 @@ class Embedding:
         base = (await stored.bases.find(document.tenant_id, [document.base_id]))[0]
         if base.embedding_model_id == identity:
             return
-        if not base.embedding_model_id or await stored.documents.count_unembedded(scope) == 0:
+        left = await stored.documents.count_unembedded(scope)
+        if left == 0 and await stored.chunks.models(scope) <= {identity}:
             await stored.bases.update(scope, replace(base, embedding_model_id=identity))
 
 

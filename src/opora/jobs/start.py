@@ -13,6 +13,8 @@ from opora.ports import EmbedderCard, Repositories
 
 log = logging.getLogger(__name__)
 
+MODEL_FACT = "embedding_model"
+
 
 async def put_right(ground: Ground) -> None:
     """Call before any worker runs and before anything is uploaded."""
@@ -39,42 +41,47 @@ async def check_generation(ground: Ground) -> None:
 
 
 async def check_model(ground: Ground, card: EmbedderCard) -> None:
-    """Record the size of the model's vectors, and queue the bases whose vectors are another model's.
+    """Record the size of the model's vectors, and queue what has no vector by it.
 
     Raises `DimensionMismatch` when a known model has another size than it had: its name points to something else now.
     """
-    name = f"model_dimension:{card.identity}"
+    size = f"model_dimension:{card.identity}"
     async with ground.database.begin() as stored:
-        known = await stored.get_fact(name)
-        if known is None:
-            await stored.set_fact(name, str(card.dimension))
-        elif int(known) != card.dimension:
+        known = await stored.get_fact(size)
+        if known is not None and int(known) != card.dimension:
             raise DimensionMismatch(
                 f"The model {card.identity} gave vectors of {known} numbers and now gives {card.dimension}.",
                 hint="Name the changed model differently, or go back to the one that was used.",
                 details={"model": card.identity, "expected": int(known), "got": card.dimension},
             )
+        await stored.set_fact(size, str(card.dimension))
+        is_new = await stored.get_fact(MODEL_FACT) != card.identity
+        await stored.set_fact(MODEL_FACT, card.identity)
         for ref in await stored.bases.refs():
             for base in await stored.bases.find(ref.tenant_id, [ref.base_id]):
-                await _check_base(ground, stored, base, card)
+                if base.indexing.vector:
+                    await _check_base(ground, stored, base, card, is_new)
 
 
-async def _check_base(ground: Ground, stored: Repositories, base: KnowledgeBase, card: EmbedderCard) -> None:
-    if not base.indexing.vector:
-        return
+async def _check_base(
+    ground: Ground, stored: Repositories, base: KnowledgeBase, card: EmbedderCard, is_new: bool
+) -> None:
+    """A base that still has vectors of another model is marked with that model: it is searched by words only, until
+    the last vector is made anew."""
     scope = ground.scope_of(base.tenant_id, base.base_id)
-    if base.embedding_model_id not in ("", card.identity):
-        if not await stored.chunks.ids(scope, model=base.embedding_model_id):
-            await stored.bases.update(scope, replace(base, embedding_model_id=card.identity))
-        else:
+    if is_new or base.embedding_model_id != card.identity:
+        others = sorted(await stored.chunks.models(scope) - {card.identity})
+        named = others[0] if others else card.identity
+        await stored.bases.update(scope, replace(base, embedding_model_id=named))
+        await stored.chunks.recount(scope, card.identity)
+        if others:
             log.warning(
-                "The vectors of the knowledge base %r are of the model %r and %r is configured: they are made anew, and"
-                " until then the base is searched by words only.",
+                "Knowledge base %r has vectors of the model %r and %r is configured: they are made anew, and until then"
+                " the base is searched by words only.",
                 base.name,
-                base.embedding_model_id,
+                named,
                 card.identity,
             )
-            await stored.chunks.forget_vectors(base_id=base.base_id)
     await stored.work.add_for_documents(WorkKind.EMBED, ground.clock(), ground.new_id, base.base_id)
 
 

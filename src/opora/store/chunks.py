@@ -16,7 +16,7 @@ from opora.domain.search import SearchResult
 from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_place, dump_tags, load_mapping, load_place, load_tags
 from opora.store.hydrate import hydrate
-from opora.store.scoping import in_steps, of_bases, of_chunks
+from opora.store.scoping import in_steps, of_bases, of_chunks, of_documents
 from opora.store.tables import chunks, documents, strays
 from opora.store.types import insert_into
 
@@ -112,15 +112,24 @@ class SqlChunks:
         for step in in_steps(chunk_ids):
             await self._connection.execute(sa.delete(chunks).where(_c.chunk_id.in_(step), of_bases(chunks, scope)))
 
-    async def forget_vectors(self, tenant_id: str | None = None, *, base_id: str | None = None) -> None:
+    async def forget_vectors(self, tenant_id: str | None = None) -> None:
         marks = sa.update(chunks).where(_c.embedded_by != "").values(embedded_by="")
         counts = sa.update(documents).where(documents.c.embedded_count != 0).values(embedded_count=0)
         if tenant_id is not None:
             marks, counts = marks.where(_c.tenant_id == tenant_id), counts.where(documents.c.tenant_id == tenant_id)
-        if base_id is not None:
-            marks, counts = marks.where(_c.base_id == base_id), counts.where(documents.c.base_id == base_id)
         await self._connection.execute(marks)
         await self._connection.execute(counts)
+
+    async def models(self, scope: Scope) -> set[str]:
+        query = sa.select(_c.embedded_by).distinct().where(_c.embedded_by != "", of_chunks(scope))
+        return set(await self._connection.scalars(query))
+
+    async def recount(self, scope: Scope, model: str) -> None:
+        counted = sa.select(sa.func.count()).where(
+            _c.document_id == documents.c.document_id, _c.is_searched, _c.embedded_by == model
+        )
+        query = sa.update(documents).where(of_documents(scope)).values(embedded_count=counted.scalar_subquery())
+        await self._connection.execute(query)
 
     async def add_strays(self, scope: Scope, document: Document, chunk_ids: Collection[str]) -> None:
         owner = scope.owner_of(document.base_id)

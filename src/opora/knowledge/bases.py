@@ -1,0 +1,142 @@
+"""Use cases on knowledge bases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opora.domain.errors import InvalidInput, NotFound
+from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase
+from opora.domain.scope import BaseRef, Scope
+from opora.domain.work import Work, WorkKind
+from opora.ports import Clock, Database, Jobs, Listed, NewId, Page
+from opora.text.fold import clean
+
+MAX_NAME_CHARS = 200
+MAX_DESCRIPTION_CHARS = 2_000
+MIN_CHUNK_SIZE = 50
+
+
+class Bases:
+    def __init__(self, database: Database, jobs: Jobs, *, clock: Clock, new_id: NewId) -> None:
+        self._database = database
+        self._jobs = jobs
+        self._clock = clock
+        self._new_id = new_id
+
+    async def create(
+        self,
+        scope: Scope,
+        *,
+        name: str,
+        base_type: BaseType = BaseType.DOCUMENT,
+        description: str = "",
+        chunking: ChunkingConfig | None = None,
+        indexing: IndexingStrategy | None = None,
+    ) -> KnowledgeBase:
+        now = self._clock()
+        base = KnowledgeBase(
+            base_id=self._new_id(),
+            tenant_id=scope.tenant_id,
+            name=_name(name),
+            base_type=base_type,
+            description=_description(description),
+            chunking=_checked(chunking or ChunkingConfig()),
+            indexing=_searchable(indexing or IndexingStrategy()),
+            created_at=now,
+            updated_at=now,
+        )
+        async with self._database.begin() as stored:
+            await stored.bases.add(base)
+        return base
+
+    async def get(self, scope: Scope, base_id: str) -> KnowledgeBase:
+        async with self._database.read() as stored:
+            found = await stored.bases.find(scope.owner_of(base_id), [base_id])
+        if not found:
+            raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+        return found[0]
+
+    async def browse(self, scope: Scope, page: Page, name: str = "") -> Listed[KnowledgeBase]:
+        async with self._database.read() as stored:
+            return await stored.bases.browse(scope.tenant_id, page, name=name)
+
+    async def update(
+        self,
+        scope: Scope,
+        base_id: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        is_pinned: bool | None = None,
+    ) -> KnowledgeBase:
+        async with self._database.begin() as stored:
+            found = await stored.bases.find(scope.owner_of(base_id), [base_id])
+            if not found:
+                raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+            base = replace(
+                found[0],
+                name=found[0].name if name is None else _name(name),
+                description=found[0].description if description is None else _description(description),
+                is_pinned=found[0].is_pinned if is_pinned is None else is_pinned,
+                updated_at=self._clock(),
+            )
+            await stored.bases.update(scope, base)
+        return base
+
+    async def delete(self, scope: Scope, base_id: str) -> None:
+        """Hidden at once, with all its documents; taken out of engine, files and database by a worker."""
+        now = self._clock()
+        work = Work(
+            work_id=self._new_id(),
+            kind=WorkKind.DELETE_BASE,
+            tenant_id=scope.owner_of(base_id),
+            base_id=base_id,
+            subject=base_id,
+            not_before=now,
+            created_at=now,
+        )
+        # A scope limited to one document must not take the whole base along.
+        whole = replace(scope, bases=(BaseRef(base_id=base_id, tenant_id=work.tenant_id),))
+        if whole.document_ids is not None or whole.tag_ids is not None:
+            raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+        async with self._database.begin() as stored:
+            await stored.bases.hide(whole, base_id)
+            await stored.work.add(work)
+        self._jobs.wake()
+
+
+def _name(name: str) -> str:
+    cleaned = " ".join(clean(name).split())
+    if not cleaned:
+        raise InvalidInput.of("name", "A knowledge base needs a name.")
+    if len(cleaned) > MAX_NAME_CHARS:
+        raise InvalidInput.of("name", f"A name holds at most {MAX_NAME_CHARS} characters.")
+    return cleaned
+
+
+def _description(description: str) -> str:
+    if len(description) > MAX_DESCRIPTION_CHARS:
+        raise InvalidInput.of("description", f"A description holds at most {MAX_DESCRIPTION_CHARS} characters.")
+    return clean(description).strip()
+
+
+def _checked(config: ChunkingConfig) -> ChunkingConfig:
+    """Sizes that can be cut by: each overlap smaller than its chunk, children inside parents, all under the cap."""
+    for name, size, overlap in (
+        ("chunking.size", config.size, config.overlap),
+        ("chunking.child_size", config.child_size, config.child_overlap),
+    ):
+        if not MIN_CHUNK_SIZE <= size <= config.hard_cap:
+            raise InvalidInput.of(name, f"A chunk has between {MIN_CHUNK_SIZE} and {config.hard_cap} characters.")
+        if not 0 <= overlap < size:
+            raise InvalidInput.of(name, "The overlap is at least 0 and smaller than the chunk.")
+    if config.parent_child and config.parent_size < config.child_size:
+        raise InvalidInput.of("chunking.parent_size", "A parent is at least as long as its children.")
+    return config
+
+
+def _searchable(indexing: IndexingStrategy) -> IndexingStrategy:
+    if not (indexing.vector or indexing.keyword):
+        hint = "Switch on vector or keyword search, or both."
+        raise InvalidInput.of("indexing", "A knowledge base without any search finds nothing.", hint=hint)
+    return indexing
