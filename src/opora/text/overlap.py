@@ -15,6 +15,7 @@ MIN_TEXT_OVERLAP = 16
 """A shared edge shorter than this is taken for chance."""
 MAX_TEXT_OVERLAP = 8_000
 BLOCK_GAP = "\n\n"
+_CELL_JOIN = " | "
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)*\|?\s*$")
 
 
@@ -51,12 +52,18 @@ def text_overlap(first: str, second: str) -> int:
 
 
 def repeated_head(first: str, second: str) -> int:
-    """Length of the table head at the start of ``second`` that ``first`` starts with too; 0 when there is none."""
+    """Length of the table head at the start of ``second`` that ``first`` starts with too; 0 when there is none.
+
+    A head is a row with a rule under it, or a row of cells that stands in each text once.
+    """
     lines = second.splitlines(keepends=True)
     other = first.splitlines(keepends=True)
-    if len(lines) < 3 or len(other) < 2 or lines[:2] != other[:2] or not _TABLE_RULE.match(lines[1]):
+    if len(lines) >= 3 and lines[:2] == other[:2] and _TABLE_RULE.match(lines[1]):
+        return len(lines[0]) + len(lines[1])
+    if len(lines) < 2 or len(other) < 2 or lines[0] != other[0] or _CELL_JOIN not in lines[0]:
         return 0
-    return len(lines[0]) + len(lines[1])
+    is_head = other.count(lines[0]) == lines.count(lines[0]) == 1 and _CELL_JOIN in lines[1] and _CELL_JOIN in other[1]
+    return len(lines[0]) if is_head else 0
 
 
 def _join_by_text(first: str, second: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+")
 _CODE = re.compile(r"[^\W_]*\d(?:[\w.,:/+\-]*\w)?%?|[^\W\d_]+(?:[-/][^\W\d_]+)*-\d[\w\-]*")
+_NAME = re.compile(r"(?<=[^\W_] )[^\W\d_]\w+")
 _NEGATION = frozenset(
     (
         *("не", "нет", "ни", "без", "нельзя", "кроме"),
@@ -42,6 +43,11 @@ def overlap_coefficient(a: AbstractSet[str], b: AbstractSet[str]) -> float:
 def codes(text: str) -> frozenset[str]:
     """Numbers, codes and amounts as they stand ('5,5%', 'kb-1234', '12:30'): what two alike rows differ in."""
     return frozenset(_CODE.findall(text.lower()))
+
+
+def names(text: str) -> frozenset[str]:
+    """Capitalised words inside sentences, in lower case: places, people, products."""
+    return frozenset(word.lower() for word in _NAME.findall(text) if word[0].isupper())
 
 
 def negations(tokens: AbstractSet[str]) -> frozenset[str]:
