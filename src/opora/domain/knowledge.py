@@ -143,6 +143,8 @@ class Place:
     page: int | None = None
     page_end: int | None = None
     boxes: tuple[Box, ...] = ()
+    box_starts: tuple[int, ...] = ()
+    """In a parsed block: where in its text the piece inside each box begins; () where that is not known."""
     heading_path: tuple[str, ...] = ()
     sheet: str = ""
     row: int | None = None

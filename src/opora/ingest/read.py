@@ -51,8 +51,10 @@ def _cleaned(block: Block) -> Block:
     """The block without control characters, soft hyphens and halves of letters; itself where it has none."""
     if not _UNWANTED.search(block.text):
         return block
+    place = replace(block.place, box_starts=()) if block.place.box_starts else block.place
     return replace(
         block,
+        place=place,
         text=_UNWANTED.sub("", block.text),
         head=_UNWANTED.sub("", block.head),
         rows=tuple(_UNWANTED.sub("", row) for row in block.rows),

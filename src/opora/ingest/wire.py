@@ -90,7 +90,8 @@ def _pack(block: Block) -> list[Any]:
     place = block.place
     boxes = [[box.page, round(box.x0, 1), round(box.y0, 1), round(box.x1, 1), round(box.y1, 1)] for box in place.boxes]
     text = "" if block.rows and _table_text(block.head, block.rows) == block.text else block.text
-    where = [place.page, place.page_end, boxes, list(place.heading_path), place.sheet, place.row, place.row_end]
+    path, starts = list(place.heading_path), list(place.box_starts)
+    where = [place.page, place.page_end, boxes, starts, path, place.sheet, place.row, place.row_end]
     return [block.kind.value, text, block.level, block.head, list(block.rows), where]
 
 
@@ -109,8 +110,9 @@ def _unpack(fields: Sequence[Any], start: int) -> Block:
 
 
 def _unpack_place(where: Sequence[Any], start: int, end: int) -> Place:
-    page, page_end, boxes, path, sheet, row, row_end = where
+    page, page_end, boxes, starts, path, sheet, row, row_end = where
     _expect(str, sheet, *path)
+    _expect(int, *starts)
     _expect((int, type(None)), page, page_end, row, row_end)
     return Place(
         start=start,
@@ -121,6 +123,7 @@ def _unpack_place(where: Sequence[Any], start: int, end: int) -> Place:
             Box(page=int(number), x0=float(x0), y0=float(y0), x1=float(x1), y1=float(y1))
             for number, x0, y0, x1, y1 in boxes
         ),
+        box_starts=tuple(starts),
         heading_path=tuple(path),
         sheet=sheet,
         row=row,

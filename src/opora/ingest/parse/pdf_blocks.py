@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -89,50 +90,58 @@ class BlockMaker:
         if not self._open:
             return
         lines, self._open = self._open, []
-        text = join_lines([line.text for line in lines])
+        text, starts = join_lines([line.text.strip() for line in lines])
         boxes = tuple(
             Box(page=line.page, x0=line.box[0], y0=line.box[1], x1=line.box[2], y1=line.box[3]) for line in lines
         )
+        place = Place(boxes=boxes, box_starts=tuple(starts), page=boxes[0].page, page_end=boxes[-1].page)
         if self._kind is BlockKind.HEADING and len(text) <= HEADING_CHARS:
             ratio = max(line.size for line in lines) / self._body
             level = 1 if ratio >= 1.6 else 2 if ratio >= 1.3 else 3
             path = self._outline.enter(level, text)
-            self._add(BlockKind.HEADING, text, level, path, boxes)
+            self._add(BlockKind.HEADING, text, level, replace(place, heading_path=path))
             return
         kind = BlockKind.LIST if self._kind is BlockKind.LIST else BlockKind.PARAGRAPH
-        if kind is BlockKind.LIST:
-            text = _BULLET.sub("- ", text, count=1) if _BULLET.match(text) else text
-        self._add(kind, text, 0, self._outline.path, boxes)
+        bullet = _BULLET.match(text) if kind is BlockKind.LIST else None
+        if bullet:
+            text = f"- {text[bullet.end() :]}"
+            starts = [0, *(start + 2 - bullet.end() for start in starts[1:])]
+            place = replace(place, box_starts=tuple(starts))
+        self._add(kind, text, 0, replace(place, heading_path=self._outline.path))
 
-    def _add(self, kind: BlockKind, text: str, level: int, path: tuple[str, ...], boxes: tuple[Box, ...]) -> None:
-        if not text.strip():
-            return
-        place = Place(heading_path=path, boxes=boxes, page=boxes[0].page, page_end=boxes[-1].page)
-        self._blocks.append(Block(kind=kind, text=text, level=level, place=place))
-
-
-def join_lines(lines: list[str]) -> str:
-    """One text of several lines. A hyphen at a line end goes only where it broke a word: before a small letter."""
-    text = ""
-    for line in lines:
-        if not text:
-            text = line
-        elif text.endswith(_LINE_END_HYPHENS) and text[-2:-1].isalnum():
-            text = _join_word(text[:-1], line)
-        elif text.endswith(" " + HYPHEN) or not _needs_space(text[-1], line[:1]):
-            text += line
-        else:
-            text = f"{text} {line}"
-    return text.replace(HYPHEN, "-").strip()
+    def _add(self, kind: BlockKind, text: str, level: int, place: Place) -> None:
+        if text.strip():
+            self._blocks.append(Block(kind=kind, text=text, level=level, place=place))
 
 
-def _join_word(before: str, after: str) -> str:
+def join_lines(lines: list[str]) -> tuple[str, list[int]]:
+    """One text of several lines, and where each line begins in it.
+
+    A hyphen at a line end goes only where it broke a word: before a small letter.
+    """
+    pieces: list[str] = []
+    starts: list[int] = []
+    at = 0
+    for index, line in enumerate(lines):
+        starts.append(at)
+        piece = line if index + 1 == len(lines) else _before(line, lines[index + 1])
+        pieces.append(piece)
+        at += len(piece)
+    return "".join(pieces).replace(HYPHEN, "-"), starts
+
+
+def _before(line: str, following: str) -> str:
+    """A line as it stands before the next one: with a space, with its hyphen, or without either."""
+    if line.endswith(_LINE_END_HYPHENS) and line[-2:-1].isalnum():
+        return line[:-1] + ("-" if _keeps_hyphen(line[:-1], following) else "")
+    return line + " " if _needs_space(line[-1], following[:1]) else line
+
+
+def _keeps_hyphen(before: str, after: str) -> bool:
     if not after[:1].islower() or not before[-1:].isalpha():
-        return f"{before}-{after}"
+        return True
     last = re.split(r"[^\w]", before)[-1].lower()
-    if _KEPT_PARTICLES.match(after) or last in _KEPT_BEGINNINGS:
-        return f"{before}-{after}"
-    return before + after
+    return _KEPT_PARTICLES.match(after) is not None or last in _KEPT_BEGINNINGS
 
 
 def _needs_space(before: str, after: str) -> bool:
