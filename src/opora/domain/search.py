@@ -13,6 +13,10 @@ MAX_QUERY_CHARS = 10_000
 DEFAULT_MATCH_COUNT = 50
 """What a match count at or below 0 means inside the service."""
 MAX_POOL_SIZE = 500
+DOOR_MATCH_COUNT = 10
+"""What a match count that was left out means at every door (HTTP, MCP, bus, command line)."""
+MAX_DOOR_MATCH_COUNT = 50
+"""The most results a door gives; a count outside 1 to this is refused, naming the field."""
 
 
 class MatchType(IntEnum):
