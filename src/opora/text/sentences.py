@@ -14,7 +14,7 @@ _END = re.compile(
 )
 _NOT_BLANK = re.compile(r"\S")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+(?:[.-][^\W\d_]+)*\Z")
-_ENUMERATOR = re.compile(r"(?:\A|\n)[^\S\n]*\d{1,3}\Z")
+_ENUMERATOR = re.compile(r"(?:\A|\n|[.!?…]\s)[^\S\n]*\d{1,3}\Z")
 _ET_CETERA = re.compile(r"т\.\s?[дп]\Z")
 _AFTER_NUMBER = re.compile(r"(?:\d|\b[IVXLC]+)[^\S\n]*(?:гг|вв|г|в)\Z")
 _STOP_INSIDE = re.compile(r"[.!?…]\s")

@@ -10,7 +10,10 @@ _UNDERLINE = re.compile(r"\n\s*(?:=+|-+)\s*\Z")
 
 
 class Outline:
-    """The open headings while blocks pass by in reading order."""
+    """The open headings while blocks pass by in reading order.
+
+    A parser that gives headings their path (own title last) is believed for every block; else levels decide.
+    """
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
@@ -18,15 +21,14 @@ class Outline:
     def path_of(self, block: Block) -> tuple[str, ...]:
         """The headings over ``block``; a heading's own title comes last in its path."""
         given = block.place.heading_path
-        if block.kind is not BlockKind.HEADING:
-            return given or tuple(title for _, title in self._open)
-        title = heading_title(block.text)
-        while self._open and self._open[-1][0] >= block.level:
-            self._open.pop()
-        self._open.append((block.level, title))
-        if not given:
-            return tuple(title for _, title in self._open)
-        return given if given[-1] == title else (*given, title)
+        if block.kind is BlockKind.HEADING:
+            if given:
+                self._open = []
+                return given
+            while self._open and self._open[-1][0] >= block.level:
+                self._open.pop()
+            self._open.append((block.level, heading_title(block.text)))
+        return given or tuple(title for _, title in self._open)
 
 
 def heading_title(text: str) -> str:
