@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from opora.domain.scope import Scope
 from opora.domain.search import SearchRequest
 from opora.domain.settings import Effective
 from opora.domain.trace import Stage
-from opora.ports import ChatModel, Database, ExtractiveAnswerer
+from opora.ports import ChatModel, Database, ExtractiveAnswerer, Reranker
+from opora.retrieve.gate import OperatingPoint
 
 
 class Searcher(Protocol):
@@ -20,9 +21,11 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Ports of the plugins. Without a chat model answers are quotes."""
+    """Ports of the plugins. Without a chat model answers are quotes; without a reranker the retrieval order stands."""
 
     database: Database
     search: Searcher
     quoter: ExtractiveAnswerer
     chat_model: ChatModel | None = None
+    reranker: Reranker | None = None
+    gate: OperatingPoint = field(default_factory=OperatingPoint)

@@ -1,0 +1,36 @@
+"""The one place where everything meets: settings in, a running application out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from opora.bootstrap.app import App
+from opora.pipeline.builder import PRESETS
+from opora.pipeline.table import plugin_events
+from opora.settings import Settings
+from opora.store import backup, owner
+
+__all__ = ["App", "plugin_order", "read_backup", "serving_at", "write_backup"]
+
+
+def serving_at(settings: Settings) -> str:
+    """Where the owner of the data folder serves; '' when nobody does."""
+    return owner.serving_at(settings.data)
+
+
+def write_backup(settings: Settings, target: Path) -> dict[str, Any]:
+    return backup.write_backup(settings.data, target)
+
+
+def read_backup(settings: Settings, source: Path, *, force: bool) -> dict[str, Any]:
+    return backup.read_backup(settings.data, source, force=force)
+
+
+def plugin_order() -> list[dict[str, Any]]:
+    """The events of a question to a base, each with its plugins, outermost first."""
+    registered = plugin_events()
+    return [
+        {"event": event.value, "plugins": [name for name, events in registered if event in events]}
+        for event in PRESETS["rag_stream"]
+    ]

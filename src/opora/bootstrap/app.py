@@ -1,0 +1,211 @@
+"""Settings in, a running application out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
+
+from opora.access.access import Access
+from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine
+from opora.bootstrap.models import Models, make_models
+from opora.chat.orchestrator import Orchestrator
+from opora.chat.service import Chat
+from opora.chat.sessions import Sessions
+from opora.chat.settings import checked
+from opora.domain.scope import DEFAULT_TENANT_ID, Principal
+from opora.jobs.ground import Ground
+from opora.jobs.runner import JobRunner
+from opora.knowledge.bases import Bases
+from opora.knowledge.chunks import Chunks
+from opora.knowledge.documents import Documents
+from opora.pipeline.fallback import Fallback
+from opora.pipeline.manager import EventManager
+from opora.pipeline.services import Services
+from opora.pipeline.table import make_plugins
+from opora.ports import SearchEngine, StreamLog
+from opora.retrieve.search import Search
+from opora.settings import Settings
+from opora.store import owner
+from opora.store.ids import new_id
+
+KEY_PRINCIPAL = Principal(tenant_id=DEFAULT_TENANT_ID, user_id="key", is_admin=True)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class App:
+    """A running installation. Made by `open`; edges reach everything through its attributes."""
+
+    settings: Settings
+    access: Access
+    bases: Bases
+    documents: Documents
+    chunks: Chunks
+    search: Search
+    sessions: Sessions
+    chat: Chat
+    log: StreamLog
+    jobs: JobRunner
+
+    def __init__(self, settings: Settings, models: Models, engine: SearchEngine) -> None:
+        self.settings = settings
+        self._models = models
+        self._engine = engine
+        self._closing = AsyncExitStack()
+        self._owner: owner.FolderOwner | None = None
+
+    @classmethod
+    async def open(cls, settings: Settings) -> Self:
+        """Take the data folder and start everything on it.
+
+        Raises `Busy` when another process has the folder, `InvalidInput` for settings that do not fit.
+        """
+        installation = checked(settings.retrieval)
+        async with AsyncExitStack() as stack:
+            folder = owner.FolderOwner.take(settings.data)
+            stack.callback(folder.release)
+            models = await make_models(settings, stack)
+            app = cls(settings, models, _engine(settings))
+            app._owner = folder
+            stack.push_async_callback(app._engine.close)
+            await app._put_together(installation, stack)
+            app._closing = stack.pop_all()
+        return app
+
+    async def close(self) -> None:
+        """Stop what runs, in the reverse order of its start."""
+        await self._closing.aclose()
+
+    def announce(self, address: str) -> None:
+        """Let other processes find the server that owns the data folder."""
+        if self._owner is not None:
+            self._owner.announce(address)
+
+    def models(self) -> list[dict[str, Any]]:
+        """The configured models, for people and clients to choose from."""
+        found: list[dict[str, Any]] = []
+        if self._models.embedder is not None:
+            card = self._models.embedder.card
+            found.append(
+                {
+                    "id": card.identity,
+                    "name": card.identity,
+                    "type": "embedding",
+                    "dimension": card.dimension,
+                    "max_tokens": card.max_tokens,
+                    "vector_threshold": card.vector_threshold,
+                    "description": card.description,
+                }
+            )
+        if self._models.chat is not None:
+            found.append({"id": self._models.chat.identity, "name": self._models.chat.identity, "type": "chat"})
+        else:
+            found.append(
+                {
+                    "id": "extractive",
+                    "name": "extractive",
+                    "type": "chat",
+                    "description": "Quotes from the documents; no text is written.",
+                }
+            )
+        return found
+
+    async def ready(self) -> dict[str, Any]:
+        """What `/readyz` and `opora doctor` show: each part, whether it works, and how to mend it."""
+        checks = [
+            await check_database(self._database, str(self.settings.database_path)),
+            await check_engine(self._engine),
+            await check_embedder(self._models.embedder),
+            check_chat(self._models.chat),
+        ]
+        return {"ready": all(check["ok"] for check in checks), "checks": checks}
+
+    async def _put_together(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> None:
+        from opora.engines.directory import EngineDirectory
+        from opora.ingest.limits import ParseLimits
+        from opora.ingest.split import StructureSplitter
+        from opora.ingest.worker import ChildParser
+        from opora.models.extractive import SentenceQuoter
+        from opora.store.blobs import FileBlobs
+        from opora.store.database import SqlDatabase
+        from opora.stream.memory import MemoryStreamLog
+
+        settings = self.settings
+        self._database = database = await SqlDatabase(f"sqlite+aiosqlite:///{settings.database_path}").open()
+        stack.push_async_callback(database.close)
+        limits = ParseLimits(
+            upload_bytes=settings.upload_limit,
+            seconds=settings.parse_seconds,
+            memory_bytes=settings.parse_memory,
+            pages=settings.parse_pages,
+        )
+        parser = ChildParser(limits=limits)
+        stack.push_async_callback(parser.close)
+        blobs = FileBlobs(settings.data / "blobs")
+        self.access = Access(database, api_keys=_keys(settings))
+        embedder = self._models.embedder
+        self.jobs = JobRunner(
+            Ground(
+                database=database,
+                engine=self._engine,
+                blobs=blobs,
+                parser=parser,
+                splitter=StructureSplitter(),
+                embedder=embedder,
+                scope_of=self.access.worker,
+                clock=now,
+                new_id=new_id,
+            )
+        )
+        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id)
+        self.documents = Documents(
+            database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=settings.upload_limit
+        )
+        self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
+        self.search = Search(
+            database=database,
+            engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
+            embedder=embedder,
+            timeout=settings.search_timeout,
+        )
+        self.log = MemoryStreamLog(clock=now, ttl=timedelta(seconds=settings.stream_ttl))
+        services = Services(
+            database=database,
+            search=self.search,
+            quoter=SentenceQuoter(embedder),
+            chat_model=self._models.chat,
+        )
+        self.sessions = Sessions(database=database, clock=now, new_id=new_id)
+        self.chat = Chat(
+            database=database,
+            log=self.log,
+            orchestrator=Orchestrator(_manager(services), fallback=Fallback(services)),
+            clock=now,
+            new_id=new_id,
+            card=embedder.card if embedder else None,
+            installation=installation,
+            has_chat_model=self._models.chat is not None,
+            answer_seconds=settings.answer_seconds,
+        )
+        await self.chat.start()
+        stack.push_async_callback(self.chat.close)
+        await self.jobs.start()
+        stack.push_async_callback(self.jobs.close)
+
+
+def _manager(services: Services) -> EventManager:
+    return EventManager(make_plugins(services))
+
+
+def _keys(settings: Settings) -> dict[str, Principal]:
+    return {settings.api_key.get_secret_value(): KEY_PRINCIPAL} if settings.api_key else {}
+
+
+def _engine(settings: Settings) -> SearchEngine:
+    from opora.engines.table import make_engine
+
+    return make_engine(settings.engine, path=settings.index_path, segment_bytes=settings.vector_memory)

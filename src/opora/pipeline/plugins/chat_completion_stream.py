@@ -1,0 +1,77 @@
+"""``chat_completion_stream``: the answer, written by a model or made of quotes, sent piece by piece."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from opora.cite.decoder import without_marks
+from opora.cite.registry import Registry
+from opora.domain.conversation import Finish
+from opora.domain.errors import ModelNotConfigured
+from opora.domain.question import Draft
+from opora.pipeline.events import EventType
+from opora.pipeline.generate import ANSWER_EVENT_ID, generate
+from opora.pipeline.plugin import Next
+from opora.pipeline.quotes import quoted_pieces
+from opora.pipeline.run import Run
+from opora.pipeline.services import Services
+from opora.ports import ChatMessage, ChatModel, ChatOptions
+from opora.prompt.fixed import fixed_text
+
+
+class ChatCompletionStream:
+    name: ClassVar[str] = "chat_completion_stream"
+    events: ClassVar[frozenset[EventType]] = frozenset({EventType.CHAT_COMPLETION_STREAM})
+
+    def __init__(self, services: Services) -> None:
+        self._model = services.chat_model
+        self._quoter = services.quoter
+
+    async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
+        if self._model is not None:
+            return await call_next(await self._written(self._model, draft, run))
+        if not draft.question.scope.bases:
+            raise ModelNotConfigured(
+                "There is no chat model, so Opora can only quote documents, and no knowledge base is in scope.",
+                hint="Choose a knowledge base, or set OPORA_CHAT_URL and OPORA_CHAT_MODEL.",
+            )
+        return await call_next(await self._quoted(draft, run))
+
+    async def _written(self, model: ChatModel, draft: Draft, run: Run) -> Draft:
+        settings = draft.question.settings.values
+        registry = Registry(citations_enabled=settings.citation_enabled)
+        registry.register_results(draft.context)
+        generated = await generate(
+            model,
+            messages_of(draft, registry),
+            ChatOptions(temperature=settings.temperature, max_tokens=settings.max_completion_tokens),
+            decoder=registry.decoder(),
+            thinking_decoder=registry.decoder(),
+            run=run,
+        )
+        if generated.needs_hint:
+            await run.say(fixed_text("truncated_hint", draft.question.language), event_id=ANSWER_EVENT_ID)
+        return replace(draft, answer=run.answer_text, finish=generated.finish)
+
+    async def _quoted(self, draft: Draft, run: Run) -> Draft:
+        quotes = await self._quoter.quotes(draft.query, draft.context or draft.passages)
+        if not quotes:
+            return replace(draft, nothing_found=True)
+        registry = Registry(citations_enabled=draft.question.settings.values.citation_enabled)
+        for piece in quoted_pieces(quotes, draft.passages, registry):
+            await run.say(piece, event_id=ANSWER_EVENT_ID, extractive=True)
+        return replace(draft, quotes=tuple(quotes), answer=run.answer_text, finish=Finish.COMPLETE)
+
+
+def messages_of(draft: Draft, registry: Registry) -> list[ChatMessage]:
+    """System prompt with the citation protocol, the rounds before, the question with its context."""
+    system = "\n\n".join(
+        part for part in (draft.system_prompt, registry.protocol_prompt(draft.question.language)) if part
+    )
+    messages = [ChatMessage(role="system", content=system)]
+    for round_ in draft.history:
+        messages.append(ChatMessage(role="user", content=round_.question))
+        messages.append(ChatMessage(role="assistant", content=without_marks(round_.answer)))
+    messages.append(ChatMessage(role="user", content=draft.user_content or draft.question.text))
+    return messages

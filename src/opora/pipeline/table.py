@@ -1,0 +1,40 @@
+"""The order in which plugins are registered, which is the order of their chains: read it as a recipe."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from opora.pipeline.events import EventType
+from opora.pipeline.plugin import Plugin
+from opora.pipeline.services import Services
+
+PLUGINS: tuple[str, ...] = (
+    "opora.pipeline.plugins.rerank:Rerank",
+    "opora.pipeline.plugins.merge:Merge",
+    "opora.pipeline.plugins.into_chat_message:IntoChatMessage",
+    "opora.pipeline.plugins.chat_completion_stream:ChatCompletionStream",
+    "opora.pipeline.plugins.filter_top_k:FilterTopK",
+    "opora.pipeline.plugins.query_understand:QueryUnderstand",
+    "opora.pipeline.plugins.load_history:LoadHistory",
+    "opora.pipeline.plugins.search_parallel:SearchParallel",
+)
+"""In the order of the described system's container. The order matters where plugins share an event; each of these has
+an event of its own today, and those that will share one (boosts behind `Rerank`, entities behind `QueryUnderstand`)
+are inserted where the container has them."""
+
+
+def make_plugins(services: Services) -> list[Plugin]:
+    """One of each, in the order of the table."""
+    return [_load(target)(services) for target in PLUGINS]
+
+
+def plugin_events() -> list[tuple[str, frozenset[EventType]]]:
+    """Name and events of every plugin, in the order of the table."""
+    return [(plugin.name, plugin.events) for plugin in map(_load, PLUGINS)]
+
+
+def _load(target: str) -> type[Any]:
+    module, _, name = target.partition(":")
+    loaded: type[Any] = getattr(import_module(module), name)
+    return loaded
