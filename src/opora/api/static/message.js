@@ -1,0 +1,167 @@
+// Shows one message: the question, or the answer with its labels, citations and sources, from one plain state.
+
+import { fill, h, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
+import { renderAnswer } from "./render.js";
+import { openSource, placeInWords } from "./source.js";
+
+const FINISHES_SHOWN = new Set(["truncated", "stopped", "interrupted", "nothing_found", "error"]);
+
+/** What is known of an answer while it runs and after; `phase` is what it does now, '' when it has ended. */
+export function answerState(message = {}) {
+  return {
+    id: message.id ?? "",
+    text: message.content ?? "",
+    thinking: "",
+    references: message.knowledge_references ?? [],
+    warnings: message.warnings ?? message.trace?.warnings ?? [],
+    extractive: Boolean(message.extractive ?? message.data?.extractive ?? message.trace?.extractive),
+    finish: message.finish ?? "",
+    error: message.error_message ?? "",
+    phase: message.is_completed === false ? "starting" : "",
+  };
+}
+
+/** Take one event of the stream into the state. */
+export function takeEvent(state, event) {
+  const { response_type: type, content = "", data = {} } = event;
+  if (data.extractive) state.extractive = true;
+  if (type === "agent_query") {
+    // The first event: what a broken stream had brought before is sent again from here.
+    Object.assign(state, { id: event.assistant_message_id ?? data.assistant_message_id ?? state.id, text: "", thinking: "", error: "" });
+  } else if (type === "tool_call") state.phase = data.tool_name === "query_understand" ? "understanding" : "searching";
+  else if (type === "tool_result") {
+    for (const warning of data.warnings ?? []) if (!state.warnings.includes(warning)) state.warnings.push(warning);
+  } else if (type === "references") {
+    state.references = event.knowledge_references ?? [];
+    state.phase = "writing";
+  } else if (type === "thinking") state.thinking += content;
+  else if (type === "answer") {
+    state.text += content;
+    state.phase = "writing";
+  } else if (type === "error") state.error = content;
+  else if (type === "complete") {
+    state.finish = data.finish ?? "complete";
+    state.phase = "";
+  }
+}
+
+export function questionView(text) {
+  return h("article", { class: "question" }, h("h2", { class: "unseen" }, t("you")), h("p", {}, text));
+}
+
+/** The answer's element with `update()`; `again()` asks the question once more. */
+export function answerView(state, { again }) {
+  const body = h("div", { class: "text" });
+  const label = h("p", { class: "label" });
+  const phase = h("p", { class: "phase" });
+  const thinking = h("div", { class: "text" });
+  const reasoning = h("details", { class: "reasoning" }, h("summary"), thinking);
+  const ending = h("div", { class: "ending" });
+  const root = h("article", { class: "answer" }, h("h2", { class: "unseen" }), label, reasoning, body, phase, ending);
+
+  function cite(source) {
+    if (source.kind === "web") {
+      return h("a", { class: "cite", href: source.url, title: source.title, target: "_blank", rel: "noopener noreferrer nofollow" }, source.number);
+    }
+    const name = t("source", { n: source.number, title: source.title });
+    const open = (event) => show(state, source, claimBefore(event.currentTarget));
+    return h("button", { type: "button", class: "cite", "aria-label": name, title: source.title, onclick: open }, source.number);
+  }
+
+  function update() {
+    const final = !state.phase;
+    root.querySelector("h2").textContent = t("answer");
+    root.setAttribute("aria-busy", String(!final));
+    label.textContent = state.extractive ? t("extractive") : "";
+    label.hidden = !state.extractive;
+    reasoning.hidden = !state.thinking;
+    reasoning.querySelector("summary").textContent = t("thinking");
+    renderAnswer(thinking, state.thinking, { final, cite: () => document.createTextNode("") });
+    const sources = renderAnswer(body, state.text, { final, cite });
+    phase.textContent = final ? "" : t(state.phase);
+    phase.hidden = final;
+    fill(ending, final ? endingOf(state, sources, again) : null);
+  }
+
+  return { root, update };
+}
+
+function show(state, source, claim) {
+  const stored = state.references.find((reference) => reference.id === source.chunkId) ?? null;
+  return openSource({ title: source.title, chunkId: source.chunkId, documentId: source.documentId || stored?.knowledge_id, claim, stored });
+}
+
+/** The text of the same paragraph, item or cell between the citation before and this one. */
+function claimBefore(button) {
+  const block = button.closest("p, li, td, th, blockquote, h3, h4, h5, h6") ?? button.parentElement;
+  const range = document.createRange();
+  range.selectNodeContents(block);
+  const cites = [...block.querySelectorAll(".cite")];
+  let before = cites.indexOf(button) - 1;
+  // Several numbers in a row stand for the same words.
+  let claim = "";
+  range.setEndBefore(button);
+  do {
+    if (before >= 0) range.setStartAfter(cites[before]);
+    else range.setStart(block, 0);
+    claim = range.toString().trim();
+    before -= 1;
+  } while (!/[\p{L}\p{N}]/u.test(claim) && before >= -1);
+  return claim;
+}
+
+function endingOf(state, sources, again) {
+  const parts = [];
+  if (FINISHES_SHOWN.has(state.finish)) {
+    const bad = state.finish === "error";
+    parts.push(h("p", { class: bad ? "notice bad" : "notice", role: bad ? "alert" : null }, state.error || t(state.finish)));
+  } else if (state.error) parts.push(h("p", { class: "notice bad", role: "alert" }, state.error));
+  for (const warning of state.warnings) parts.push(h("p", { class: "notice quiet" }, warning));
+  if (sources.length) parts.push(sourceList(state, sources));
+  const others = state.references.filter((reference) => !sources.some((source) => source.chunkId === reference.id));
+  if (others.length) parts.push(otherList(state, others));
+  parts.push(actions(state, again));
+  return parts;
+}
+
+function placeOf(reference) {
+  return placeInWords(reference?.place ?? reference?.metadata?.place, reference?.metadata?.context ?? "");
+}
+
+function sourceList(state, sources) {
+  const items = sources.map((source) => {
+    const reference = state.references.find((each) => each.id === source.chunkId);
+    const title = source.title || reference?.knowledge_title || reference?.knowledge_filename || "";
+    const inner = [h("b", {}, source.number), h("span", {}, title, h("small", {}, placeOf(reference)))];
+    if (source.kind === "web") {
+      return h("li", {}, h("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, inner));
+    }
+    return h("li", {}, h("button", { type: "button", onclick: () => show(state, source, "") }, inner));
+  });
+  return h("section", { class: "sources", "aria-label": t("sources") }, h("h3", {}, t("sources")), h("ol", {}, items));
+}
+
+function otherList(state, others) {
+  const items = others.map((reference) => {
+    const title = reference.knowledge_title || reference.knowledge_filename || "";
+    const open = () => openSource({ title, chunkId: reference.id, documentId: reference.knowledge_id, stored: reference });
+    return h("li", {}, h("button", { type: "button", onclick: open }, h("span", {}, title, h("small", {}, placeOf(reference)))));
+  });
+  return h("details", { class: "sources others" }, h("summary", {}, t("alsoFound", { n: others.length })), h("ul", {}, items));
+}
+
+function actions(state, again) {
+  const copy = async (event) => {
+    const button = event.currentTarget;
+    await navigator.clipboard.writeText(state.text.replace(/<(?:kb|web)(?=[\s/>])[^<>]*>/gi, ""));
+    button.setAttribute("aria-label", t("copied"));
+    button.classList.add("done");
+  };
+  return h(
+    "div",
+    { class: "actions" },
+    state.text && navigator.clipboard && iconButton("copy", t("copy"), copy),
+    state.finish && state.finish !== "complete" && iconButton("again", t("again"), again),
+  );
+}
