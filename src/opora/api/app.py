@@ -1,0 +1,75 @@
+"""Makes the HTTP application: routes under one prefix behind one check of who asks, walls around everything."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import APIRouter, Depends, FastAPI
+
+from opora import __version__
+from opora.api import (
+    bases,
+    chat,
+    chunks,
+    docs,
+    documents,
+    errors,
+    health,
+    knowledge,
+    messages,
+    models,
+    page,
+    search,
+    sessions,
+    system,
+)
+from opora.api.middleware.body import BodyLimitMiddleware, Limit
+from opora.api.middleware.failures import FailureMiddleware
+from opora.api.middleware.headers import SecurityHeadersMiddleware
+from opora.api.middleware.origin import OriginMiddleware
+from opora.api.middleware.request_id import RequestIdMiddleware
+from opora.api.principal import App, authenticated
+
+PREFIX = "/api/v1"
+JSON_BODY_LIMIT = 1024 * 1024
+FORM_OVERHEAD = 64 * 1024
+"""What a form adds to the file that it carries."""
+_TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/knowledge/(?:file|manual)")
+_ROUTERS = (bases, knowledge, documents, chunks, search, sessions, chat, messages, models, system)
+
+
+def create_app(app: App) -> FastAPI:
+    """The application over an open `opora.bootstrap.App`, which the caller closes."""
+    http = FastAPI(
+        title="Opora",
+        version=__version__,
+        summary="Answers from an organisation's own documents, with citations that can be checked.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    http.state.opora = app
+    errors.install(http)
+    api = APIRouter(prefix=PREFIX, dependencies=[Depends(authenticated)])
+    for module in _ROUTERS:
+        api.include_router(module.router)
+    http.include_router(api)
+    http.include_router(health.router)
+    docs.install(http)
+    page.install(http)
+    settings = app.settings
+    # The last one added is the outermost.
+    http.add_middleware(BodyLimitMiddleware, limit=body_limit(settings.upload_limit))
+    http.add_middleware(OriginMiddleware, names=(settings.host, *settings.allowed_hosts))
+    http.add_middleware(FailureMiddleware)
+    http.add_middleware(SecurityHeadersMiddleware)
+    http.add_middleware(RequestIdMiddleware)
+    return http
+
+
+def body_limit(upload_limit: int) -> Limit:
+    """Documents may be as long as the upload limit says; everything else is short."""
+
+    def limit(path: str) -> int:
+        return upload_limit + FORM_OVERHEAD if _TAKES_DOCUMENTS.fullmatch(path) else JSON_BODY_LIMIT
+
+    return limit

@@ -1,0 +1,125 @@
+"""Knowledge bases: make, list, see, rename, pin, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field, model_validator
+from starlette.responses import Response
+
+from opora.api.envelope import Id, Paging, listed, ok
+from opora.api.fields import Description, Name
+from opora.api.principal import Caller, Opora
+from opora.api.shapes import base_json
+from opora.domain.knowledge import (
+    CHILD_CHUNK_SIZE,
+    CHUNK_HARD_CAP,
+    CHUNK_OVERLAP,
+    CHUNK_SIZE,
+    PARENT_CHUNK_SIZE,
+    BaseType,
+    ChunkingConfig,
+    IndexingStrategy,
+)
+
+router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
+
+MIN_CHUNK_SIZE = 64
+
+Size = Annotated[int, Field(ge=MIN_CHUNK_SIZE, le=CHUNK_HARD_CAP)]
+
+
+class ChunkingBody(BaseModel):
+    chunk_size: Size = CHUNK_SIZE
+    chunk_overlap: Annotated[int, Field(ge=0, le=CHUNK_HARD_CAP)] = CHUNK_OVERLAP
+    enable_parent_child: bool = False
+    parent_chunk_size: Size = PARENT_CHUNK_SIZE
+    child_chunk_size: Size = CHILD_CHUNK_SIZE
+
+    @model_validator(mode="after")
+    def _fits(self) -> ChunkingBody:
+        if self.chunk_overlap >= self.chunk_size:
+            raise ValueError("chunk_overlap must be smaller than chunk_size")
+        if self.enable_parent_child and self.child_chunk_size > self.parent_chunk_size:
+            raise ValueError("child_chunk_size must not be larger than parent_chunk_size")
+        return self
+
+    def config(self) -> ChunkingConfig:
+        return ChunkingConfig(
+            size=self.chunk_size,
+            overlap=self.chunk_overlap,
+            parent_child=self.enable_parent_child,
+            parent_size=self.parent_chunk_size,
+            child_size=self.child_chunk_size,
+            child_overlap=self.child_chunk_size // 5,
+        )
+
+
+class IndexingBody(BaseModel):
+    vector: bool = True
+    keyword: bool = True
+    wiki: bool = False
+    graph: bool = False
+
+
+class BaseBody(BaseModel):
+    name: Name
+    type: BaseType = BaseType.DOCUMENT
+    description: Description = ""
+    chunking_config: ChunkingBody = Field(default_factory=ChunkingBody)
+    indexing_strategy: IndexingBody = Field(default_factory=IndexingBody)
+
+
+class BaseChanges(BaseModel):
+    name: Name | None = None
+    description: Description | None = None
+
+
+@router.post("", status_code=201, summary="Make a knowledge base")
+async def create(app: Opora, caller: Caller, body: BaseBody) -> Response:
+    base = await app.bases.create(
+        await app.access.tenant(caller),
+        name=body.name,
+        base_type=body.type,
+        description=body.description,
+        chunking=body.chunking_config.config(),
+        indexing=IndexingStrategy(**body.indexing_strategy.model_dump()),
+    )
+    return ok(base_json(base), status=201)
+
+
+@router.get("", summary="List knowledge bases")
+async def browse(
+    app: Opora, caller: Caller, page: Paging, name: Annotated[str, Query(max_length=255)] = ""
+) -> Response:
+    return listed(await app.bases.browse(await app.access.tenant(caller), page, name=name), page, base_json)
+
+
+@router.get("/{base_id}", summary="See a knowledge base")
+async def get(app: Opora, caller: Caller, base_id: Id) -> Response:
+    return ok(base_json(await app.bases.get(await app.access.bases(caller, [base_id]), base_id)))
+
+
+@router.put("/{base_id}", summary="Rename or describe a knowledge base")
+async def update(app: Opora, caller: Caller, base_id: Id, body: BaseChanges) -> Response:
+    scope = await app.access.bases(caller, [base_id])
+    return ok(base_json(await app.bases.update(scope, base_id, name=body.name, description=body.description)))
+
+
+@router.delete("/{base_id}", summary="Delete a knowledge base with its documents")
+async def delete(app: Opora, caller: Caller, base_id: Id) -> Response:
+    await app.bases.delete(await app.access.bases(caller, [base_id]), base_id)
+    return ok({"id": base_id})
+
+
+@router.post("/{base_id}/pin", summary="Pin a knowledge base")
+async def pin(app: Opora, caller: Caller, base_id: Id) -> Response:
+    scope = await app.access.bases(caller, [base_id])
+    return ok(base_json(await app.bases.update(scope, base_id, is_pinned=True)))
+
+
+@router.delete("/{base_id}/pin", summary="Unpin a knowledge base")
+async def unpin(app: Opora, caller: Caller, base_id: Id) -> Response:
+    scope = await app.access.bases(caller, [base_id])
+    return ok(base_json(await app.bases.update(scope, base_id, is_pinned=False)))

@@ -1,0 +1,67 @@
+"""One document: what is known of it, how far it is, its text, its pages, its bytes; and its end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from opora.api.envelope import Id, ok
+from opora.api.principal import Caller, Opora
+from opora.api.shapes import document_json, progress_json
+from opora.text.names import content_disposition
+
+router = APIRouter(prefix="/knowledge/{document_id}", tags=["knowledge"])
+
+MAX_PAGE_NUMBER = 1_000_000
+_ALONE = "sandbox; default-src 'none'"
+"""A document's own bytes run nothing and load nothing, should a browser show them after all."""
+
+
+@router.get("", summary="See a document")
+async def get(app: Opora, caller: Caller, document_id: Id) -> Response:
+    return ok(document_json(await app.documents.get(await app.access.document(caller, document_id), document_id)))
+
+
+@router.delete("", summary="Delete a document")
+async def delete(app: Opora, caller: Caller, document_id: Id) -> Response:
+    """It is hidden at once, and taken out of the index in the background."""
+    await app.documents.delete(await app.access.document(caller, document_id), document_id)
+    return ok({"id": document_id})
+
+
+@router.get("/progress", summary="How far a document is")
+async def progress(app: Opora, caller: Caller, document_id: Id) -> Response:
+    scope = await app.access.document(caller, document_id)
+    return ok(progress_json(await app.documents.progress(scope, document_id)))
+
+
+@router.get("/text", summary="The text of a document")
+async def text(app: Opora, caller: Caller, document_id: Id) -> Response:
+    """The text that the places of chunks point into."""
+    scope = await app.access.document(caller, document_id)
+    return ok({"id": document_id, "text": await app.documents.text(scope, document_id)})
+
+
+@router.get("/pages/{page}", summary="A page as a picture", response_class=Response)
+async def page_image(
+    app: Opora, caller: Caller, document_id: Id, page: Annotated[int, Path(ge=1, le=MAX_PAGE_NUMBER)]
+) -> Response:
+    scope = await app.access.document(caller, document_id)
+    data = await app.documents.render_page(scope, document_id, page)
+    return Response(data, media_type="image/png")
+
+
+@router.get("/download", summary="The bytes of a document", response_class=Response)
+async def download(app: Opora, caller: Caller, document_id: Id) -> Response:
+    scope = await app.access.document(caller, document_id)
+    document, data = await app.documents.data(scope, document_id)
+    return Response(
+        data,
+        media_type="application/octet-stream",
+        headers={
+            "Content-Disposition": content_disposition(document.file_name or document.title),
+            "Content-Security-Policy": _ALONE,
+        },
+    )

@@ -1,0 +1,35 @@
+"""Fields that several request bodies share, each with its limits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from opora.api.envelope import Id
+from opora.domain.search import MAX_QUERY_CHARS
+
+MAX_NAME_CHARS = 255
+MAX_DESCRIPTION_CHARS = 4_000
+MAX_SOURCE_CHARS = 4_096
+MAX_IDS = 1_000
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+Name = Annotated[str, Field(max_length=MAX_NAME_CHARS), AfterValidator(str.strip), AfterValidator(_not_blank)]
+Description = Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)]
+QueryText = Annotated[str, Field(max_length=MAX_QUERY_CHARS), AfterValidator(_not_blank)]
+"""Length is counted in characters (code points), not bytes."""
+Ids = Annotated[list[Id], Field(max_length=MAX_IDS)]
+Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+def given(ids: list[str] | None) -> list[str] | None:
+    """None for an empty list too: clients send one for 'no restriction'."""
+    return ids or None

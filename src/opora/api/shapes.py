@@ -1,0 +1,142 @@
+"""The JSON objects of bases, documents, chunks, sessions and messages, in the names that clients know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opora.cite.check import CheckedCitation
+from opora.domain.conversation import Message, Session
+from opora.domain.knowledge import Chunk, Document, KnowledgeBase
+from opora.ports import Progress
+from opora.stream.results import place_json, result_json
+
+
+def base_json(base: KnowledgeBase) -> dict[str, Any]:
+    chunking, indexing = base.chunking, base.indexing
+    return {
+        "id": base.base_id,
+        "name": base.name,
+        "type": base.base_type.value,
+        "description": base.description,
+        "chunking_config": {
+            "chunk_size": chunking.size,
+            "chunk_overlap": chunking.overlap,
+            "enable_parent_child": chunking.parent_child,
+            "parent_chunk_size": chunking.parent_size,
+            "child_chunk_size": chunking.child_size,
+        },
+        "embedding_model_id": base.embedding_model_id,
+        "vector_store_id": base.vector_store_id,
+        "indexing_strategy": {
+            "vector": indexing.vector,
+            "keyword": indexing.keyword,
+            "wiki": indexing.wiki,
+            "graph": indexing.graph,
+        },
+        "is_pinned": base.is_pinned,
+        "created_at": base.created_at.isoformat(),
+        "updated_at": base.updated_at.isoformat(),
+    }
+
+
+def document_json(document: Document) -> dict[str, Any]:
+    return {
+        "id": document.document_id,
+        "knowledge_base_id": document.base_id,
+        "title": document.title,
+        "description": document.description,
+        "source": document.source,
+        "parse_status": document.parse_status.value,
+        "enable_status": "enabled" if document.enabled else "disabled",
+        "file_name": document.file_name,
+        "file_type": document.file_type,
+        "file_size": document.file_size,
+        "file_hash": document.file_hash,
+        "tag_ids": list(document.tag_ids),
+        "metadata": dict(document.metadata),
+        "error_reason": document.error_reason,
+        "error_message": document.error_message,
+        "version": document.version,
+        "chunk_count": document.chunk_count,
+        "embedded_count": document.embedded_count,
+        "created_at": document.created_at.isoformat(),
+        "updated_at": document.updated_at.isoformat(),
+    }
+
+
+def progress_json(progress: Progress) -> dict[str, Any]:
+    return {
+        **progress.extra,
+        "id": progress.document_id,
+        "parse_status": progress.status.value,
+        "chunks": progress.chunks,
+        "embedded": progress.embedded,
+        "seconds_left": progress.seconds_left,
+    }
+
+
+def chunk_json(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "id": chunk.chunk_id,
+        "knowledge_id": chunk.document_id,
+        "knowledge_base_id": chunk.base_id,
+        "content": chunk.content,
+        "context": chunk.context,
+        "is_enabled": chunk.enabled,
+        "chunk_index": chunk.chunk_index,
+        "chunk_type": chunk.chunk_type.value,
+        "parent_chunk_id": chunk.parent_chunk_id,
+        "pre_chunk_id": chunk.pre_chunk_id,
+        "next_chunk_id": chunk.next_chunk_id,
+        "tag_ids": list(chunk.tag_ids),
+        "metadata": dict(chunk.metadata),
+        "place": place_json(chunk.place),
+    }
+
+
+def session_json(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.session_id,
+        "title": session.title,
+        "description": session.description,
+        "is_pinned": session.is_pinned,
+        "created_at": session.created_at.isoformat(),
+        "updated_at": session.updated_at.isoformat(),
+    }
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """What was rendered for the model stays inside."""
+    return {
+        "id": message.message_id,
+        "session_id": message.session_id,
+        "request_id": message.request_id,
+        "role": message.role.value,
+        "content": message.content,
+        "knowledge_references": [result_json(result) for result in message.references],
+        "is_completed": message.is_completed,
+        "finish": message.finish.value if message.finish else "",
+        "extractive": bool(message.trace.get("extractive")),
+        "error_message": message.error_message,
+        "created_at": message.created_at.isoformat(),
+        "updated_at": message.updated_at.isoformat(),
+    }
+
+
+def citation_json(checked: CheckedCitation) -> dict[str, Any]:
+    citation, passage, quote = checked.citation, checked.passage, checked.quote
+    return {
+        "number": checked.number,
+        "kind": citation.kind,
+        "title": citation.title,
+        "chunk_id": citation.chunk_id,
+        "knowledge_id": citation.document_id,
+        "knowledge_base_id": citation.base_id,
+        "url": citation.url,
+        "start": citation.start,
+        "end": citation.end,
+        "content": passage.content if passage else "",
+        "place": place_json(passage.place) if passage else {},
+        "statement": checked.statement,
+        "quote": None if quote is None else {"start": quote.start, "end": quote.end, "exact": quote.exact},
+    }
