@@ -46,6 +46,5 @@ def test_sections_are_those_of_the_headings(split: Split) -> None:
     chunks = split(parsed("lf"))
     assert {title for chunk in chunks for title in chunk.place.heading_path} == titles
     assert {"Установка", "Настройка", "Итог"} <= titles
-    assert [chunk for chunk in chunks if "# тоже не заголовок" in chunk.content][0].place.heading_path[
-        -1
-    ] == "Настройка"
+    inside = next(chunk for chunk in chunks if "# тоже не заголовок" in chunk.content)
+    assert inside.place.heading_path[-1] == "Настройка"

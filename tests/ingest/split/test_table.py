@@ -27,7 +27,8 @@ def test_each_piece_repeats_the_head_and_says_its_rows(split: Split) -> None:
     assert tuple(row for chunk in chunks for row in body(chunk)) == block.rows
     for chunk in chunks:
         assert (chunk.place.sheet, chunk.context) == ("Лист 1", "Лист 1")
-        assert chunk.place.row is not None and chunk.place.row_end is not None
+        assert chunk.place.row is not None
+        assert chunk.place.row_end is not None
         assert body(chunk) == list(block.rows[chunk.place.row - 2 : chunk.place.row_end - 1])
 
 

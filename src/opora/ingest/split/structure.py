@@ -18,7 +18,8 @@ _WHOLE = frozenset({BlockKind.CODE, BlockKind.FORMULA})
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _ITEM = re.compile(r"\n(?=[^\S\n]{0,12}(?:[-*+•]|\d{1,4}[.)])\s)")
 _LINE = re.compile(r"\n")
-_Section = list[tuple[int, Block]]
+_Section = list[tuple[int, str, Block]]
+"""Start of a block in the document, the blank blocks skipped before it (as text), and the block."""
 
 
 def stretches(blocks: Sequence[Block], *, cap: int) -> Iterator[Stretch]:
@@ -26,11 +27,13 @@ def stretches(blocks: Sequence[Block], *, cap: int) -> Iterator[Stretch]:
     outline = Outline()
     section: _Section = []
     path: tuple[str, ...] = ()
-    offset = 0
+    offset, skipped = 0, ""
     for block in blocks:
         start, offset = offset, offset + len(block.text) + len(BLOCK_JOIN)
         if not block.text or block.text.isspace():
+            skipped += block.text + BLOCK_JOIN
             continue
+        gap, skipped = skipped, ""
         block_path = outline.path_of(block)
         if section and _breaks(section, block, path, block_path):
             yield _stretch(section, path, cap)
@@ -44,7 +47,7 @@ def stretches(blocks: Sequence[Block], *, cap: int) -> Iterator[Stretch]:
         if is_long_code:
             yield code_stretch(block, start, path)
             continue
-        section.append((start, block))
+        section.append((start, gap, block))
         if is_table:
             yield _stretch(section, path, cap)
             section = []
@@ -90,7 +93,7 @@ def _between_blocks(stretch: Stretch, begin: int, end: int) -> tuple[list[int], 
 
 def _breaks(section: _Section, block: Block, path: tuple[str, ...], block_path: tuple[str, ...]) -> bool:
     """A section ends where its headings or its sheet change; headings without text of their own stay with the next."""
-    if block.place.sheet != section[-1][1].place.sheet:
+    if block.place.sheet != section[-1][2].place.sheet:
         return True
     if block.kind is BlockKind.HEADING:
         return not (_is_headings(section) and block_path[: len(path)] == path and len(block_path) > len(path))
@@ -98,18 +101,18 @@ def _breaks(section: _Section, block: Block, path: tuple[str, ...], block_path: 
 
 
 def _is_headings(section: _Section) -> bool:
-    return section[-1][1].kind is BlockKind.HEADING
+    return section[-1][2].kind is BlockKind.HEADING
 
 
 def _stretch(section: _Section, path: tuple[str, ...], cap: int) -> Stretch:
-    base = at = section[0][0]
+    base = section[0][0]
     pieces: list[str] = []
     parts: list[Part] = []
-    for start, block in section:
-        # Blank blocks between two are left out; line ends stand for them, so that offsets stay true.
-        pieces += ["\n" * (start - at), block.text]
-        at = start + len(block.text)
-        parts.append(Part(begin=start - base, end=at - base, block=block))
+    for start, gap, block in section:
+        if parts:
+            pieces += [BLOCK_JOIN, gap]
+        pieces.append(block.text)
+        parts.append(Part(begin=start - base, end=start - base + len(block.text), block=block))
     last = parts[-1]
     is_table = last.block.kind is BlockKind.TABLE
     return Stretch(
