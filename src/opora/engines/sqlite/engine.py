@@ -16,6 +16,8 @@ from opora.domain.scope import Scope
 from opora.domain.search import Capability, EngineHit, IndexRow
 from opora.engines.sqlite import keyword, write
 from opora.engines.sqlite.connections import Connections
+from opora.engines.sqlite.postings import PostingCache
+from opora.engines.sqlite.scan import Scanner
 from opora.engines.sqlite.segments import Segments
 from opora.engines.sqlite.vector import search as search_by_vector
 from opora.engines.sqlite.write import Stored
@@ -27,6 +29,8 @@ T = TypeVar("T")
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """Memory for hot bases: about 170,000 vectors of 384 numbers. A larger base is read from the file in blocks."""
+POSTINGS_SHARE = 8
+"""Beside it, one part in so many for the words of recent queries."""
 READERS = 2
 
 
@@ -63,6 +67,8 @@ class SqliteEngine:
     ) -> None:
         self._connections = Connections(Path(path), readers=readers, new_id=new_id, clock=clock)
         self._segments = Segments(segment_bytes)
+        self._postings = PostingCache(segment_bytes // POSTINGS_SHARE)
+        self._scanner = Scanner()
 
     async def write(self, scope: Scope, rows: Sequence[IndexRow]) -> None:
         """All rows are written or none; raises before anything is written when one row does not fit."""
@@ -84,14 +90,14 @@ class SqliteEngine:
         _check_top_k(top_k)
         return await self._connections.read(
             lambda connection: search_by_vector(
-                connection, self._segments, scope, query, top_k=top_k, threshold=threshold
+                connection, self._segments, self._scanner, scope, query, top_k=top_k, threshold=threshold
             )
         )
 
     async def search_keyword(self, scope: Scope, query: str, *, top_k: int) -> list[EngineHit]:
         _check_top_k(top_k)
         return await self._connections.read(
-            lambda connection: keyword.search(connection, self._segments, scope, query, top_k=top_k)
+            lambda connection: keyword.search(connection, self._segments, self._postings, scope, query, top_k=top_k)
         )
 
     async def delete_chunks(self, scope: Scope, base_id: str, chunk_ids: Collection[str]) -> None:
@@ -160,6 +166,7 @@ class SqliteEngine:
 
     async def close(self) -> None:
         await self._connections.close()
+        self._scanner.close()
 
     async def _change(self, scope: Scope, base_id: str, work: Callable[[apsw.Connection, int], None]) -> None:
         """Change a base in one transaction; a base that was never written needs no change."""

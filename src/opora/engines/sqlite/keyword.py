@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from opora.domain.scope import Scope
 from opora.domain.search import EngineHit, ScoreKind
+from opora.engines.sqlite.postings import PostingCache, Postings, Snapshot
 from opora.engines.sqlite.rows import Keys, fetch, numbers
 from opora.engines.sqlite.segments import BLOCK_ROWS, Block, Column, Segments
 from opora.engines.sqlite.visible import Base, bases_of, visible
@@ -27,24 +28,18 @@ B = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Postings:
-    """Where a term stands in one base: row numbers and how often."""
-
-    keys: Keys
-    counts: Keys
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
     """The keyword side of one base for one query."""
 
     base: Base
     keys: Keys
     lengths: npt.NDArray[np.int64]
-    postings: dict[str, _Postings]
+    postings: dict[str, Postings]
 
 
-def search(connection: apsw.Connection, segments: Segments, scope: Scope, query: str, *, top_k: int) -> list[EngineHit]:
+def search(
+    connection: apsw.Connection, segments: Segments, cache: PostingCache, scope: Scope, query: str, *, top_k: int
+) -> list[EngineHit]:
     """The best rows over all bases of the scope.
 
     Several bases are scored on their pooled statistics (rows, term frequencies, mean length), so their scores are on
@@ -53,12 +48,11 @@ def search(connection: apsw.Connection, segments: Segments, scope: Scope, query:
     asked = Counter(query_terms(query))
     if not asked:
         return []
-    bases = [_words(connection, segments, base, asked) for base in bases_of(connection, scope)]
+    bases = [_words(connection, segments, cache, base, asked) for base in bases_of(connection, scope)]
     rows = sum(words.keys.size for words in bases)
     mean = sum(int(words.lengths.sum()) for words in bases) / max(rows, 1)
     weights = {
-        term: times * _idf(rows, sum(words.postings[term].keys.size for words in bases))
-        for term, times in asked.items()
+        term: times * _idf(rows, sum(words.postings[term].at.size for words in bases)) for term, times in asked.items()
     }
     hits: list[EngineHit] = []
     for words in bases:
@@ -80,11 +74,9 @@ def _scores(words: _Words, weights: dict[str, float], mean: float) -> npt.NDArra
     scores = np.zeros(words.keys.size)
     for term, weight in weights.items():
         found = words.postings[term]
-        if not found.keys.size:
-            continue
-        at = np.searchsorted(words.keys, found.keys)
-        norm = K1 * (1.0 - B + B * words.lengths[at] / mean)
-        scores[at] += weight * found.counts * (K1 + 1.0) / (found.counts + norm)
+        if found.at.size:
+            norm = K1 * (1.0 - B + B * words.lengths[found.at] / mean)
+            scores[found.at] += weight * found.counts * (K1 + 1.0) / (found.counts + norm)
     return scores
 
 
@@ -112,9 +104,11 @@ def _hits(connection: apsw.Connection, words: _Words, scores: npt.NDArray[np.flo
     ]
 
 
-def _words(connection: apsw.Connection, segments: Segments, base: Base, asked: Counter[str]) -> _Words:
+def _words(
+    connection: apsw.Connection, segments: Segments, cache: PostingCache, base: Base, asked: Counter[str]
+) -> _Words:
     select = "SELECT group_concat(id) FROM row WHERE base = :base"
-    last = connection.execute("SELECT max(id) FROM row WHERE base = ?", (base.key,)).get or 0
+    last = connection.execute("SELECT id FROM row WHERE base = ? ORDER BY id DESC LIMIT 1", (base.key,)).get or 0
     column = Column(
         base=base.key,
         dimension=0,
@@ -131,7 +125,8 @@ def _words(connection: apsw.Connection, segments: Segments, base: Base, asked: C
         lengths = np.concatenate([lengths for _, lengths in blocks])
     else:
         keys, lengths = segment.keys, segment.data
-    postings = {term: _read_postings(connection, base.key, term) for term in asked}
+    snapshot = Snapshot(base=base.key, erased=base.erased, last=last)
+    postings = {term: cache.get(connection, snapshot, term, keys) for term in asked}
     return _Words(base=base, keys=keys, lengths=lengths, postings=postings)
 
 
@@ -140,10 +135,3 @@ def _length_blocks(connection: apsw.Connection, base: int, above: int) -> Iterat
     while rows := list(islice(cursor, BLOCK_ROWS)):
         block = np.array(rows, np.int64)
         yield block[:, 0], block[:, 1]
-
-
-def _read_postings(connection: apsw.Connection, base: int, term: str) -> _Postings:
-    """The term is bound, never spliced: nothing a user types is read as query language."""
-    where = numbers(connection, f"SELECT group_concat(doc) FROM terms_{base} WHERE term = :term", {"term": term})
-    keys, counts = np.unique(where, return_counts=True)
-    return _Postings(keys=keys, counts=counts)

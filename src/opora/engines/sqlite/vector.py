@@ -14,15 +14,14 @@ import numpy.typing as npt
 from opora.domain.scope import Scope
 from opora.domain.search import EngineHit, ScoreKind
 from opora.engines.sqlite.rows import Keys, fetch, numbers
+from opora.engines.sqlite.scan import Scanner
 from opora.engines.sqlite.segments import BLOCK_ROWS, Block, Column, Segments
 from opora.engines.sqlite.visible import Base, Visible, bases_of, visible
 
 Scores = npt.NDArray[np.float32]
 
-_SLACK = 1e-5
-"""More than a float32 dot product of unit vectors can be wrong by; what lies this near is scored again in float64."""
-_EXACT = 1e-9
-"""A score that falls short of the threshold by less has reached it: only the last bits of its input are missing."""
+_ROUNDING = 1e-6
+"""A score that falls short of the threshold by less has reached it: float32 can't tell."""
 _FEW = 0.25
 """Below this share of visible rows, picking them out is cheaper than scanning all."""
 
@@ -30,6 +29,7 @@ _FEW = 0.25
 def search(
     connection: apsw.Connection,
     segments: Segments,
+    scanner: Scanner,
     scope: Scope,
     query: npt.NDArray[np.float32],
     *,
@@ -40,14 +40,15 @@ def search(
     hits: list[EngineHit] = []
     for base in bases_of(connection, scope):
         last = connection.execute(
-            "SELECT max(slot) FROM vector WHERE base = ? AND dimension = ?", (base.key, query.size)
+            "SELECT slot FROM vector WHERE base = ? AND dimension = ? ORDER BY slot DESC LIMIT 1",
+            (base.key, query.size),
         ).get
         if last is None:
             continue
         column = _column(connection, base, query.size, last)
-        keys, scores = _scan(segments, column, visible(connection, base, scope, "slot"), query)
-        near = _near_the_top(scores, top_k, threshold)
-        hits += _scored(connection, base, keys[near], query, threshold)
+        keys, scores = _scan(segments, scanner, column, visible(connection, base, scope, "slot"), query)
+        best = _best(scores, top_k, threshold)
+        hits += _hits(connection, base, keys[best], scores[best])
     hits.sort(key=lambda hit: (-hit.score, hit.chunk_id, hit.base_id))
     return hits[:top_k]
 
@@ -76,50 +77,46 @@ def _blocks(connection: apsw.Connection, base: int, dimension: int, above: int) 
         yield np.array([slot for slot, _ in rows], np.int64), data
 
 
-def _scan(segments: Segments, column: Column, seen: Visible, query: npt.NDArray[np.float32]) -> tuple[Keys, Scores]:
-    """Slots that may be seen and their approximate scores."""
+def _scan(segments: Segments, scanner: Scanner, column: Column, seen: Visible, query: Scores) -> tuple[Keys, Scores]:
+    """Slots that may be seen and their cosines."""
     segment = segments.get(column)
     blocks = column.read_blocks(0) if segment is None else iter([(segment.keys, segment.data)])
     found: list[tuple[Keys, Scores]] = []
     for keys, data in blocks:
         mask = seen.mask(keys)
         if mask is None:
-            found.append((keys, data @ query))
+            found.append((keys, scanner.scores(data, query)))
         elif np.count_nonzero(mask) < _FEW * keys.size:
-            found.append((keys[mask], data[mask] @ query))
+            found.append((keys[mask], scanner.scores(data[mask], query)))
         else:
-            found.append((keys[mask], (data @ query)[mask]))
+            found.append((keys[mask], scanner.scores(data, query)[mask]))
     if len(found) == 1:
         return found[0]
     return np.concatenate([keys for keys, _ in found]), np.concatenate([scores for _, scores in found])
 
 
-def _near_the_top(scores: Scores, top_k: int, threshold: float) -> npt.NDArray[np.int64]:
-    """Positions of all rows that could be among the best ``top_k`` once scored exactly, ties at the cut included."""
-    floor = -np.inf if threshold == 0 else threshold - _SLACK
+def _best(scores: Scores, top_k: int, threshold: float) -> npt.NDArray[np.int64]:
+    """Positions of the best ``top_k`` rows and of all that tie with the last of them; 0 is no threshold."""
+    floor = -np.inf if threshold == 0 else threshold - _ROUNDING
     if scores.size > top_k:
-        floor = max(floor, float(np.partition(scores, scores.size - top_k)[scores.size - top_k]) - _SLACK)
+        floor = max(floor, float(np.partition(scores, scores.size - top_k)[scores.size - top_k]))
     return np.flatnonzero(scores >= floor)
 
 
-def _scored(
-    connection: apsw.Connection, base: Base, slots: Keys, query: npt.NDArray[np.float32], threshold: float
-) -> list[EngineHit]:
-    """Exact cosine, each row by itself in float64: the score does not depend on where a row lies or who is near."""
-    rows = fetch(
+def _hits(connection: apsw.Connection, base: Base, slots: Keys, scores: Scores) -> list[EngineHit]:
+    score_of = dict(zip(slots.tolist(), np.clip(scores, -1.0, 1.0).tolist(), strict=True))
+    found = fetch(
         connection,
-        "SELECT r.chunk_id, r.document_id, v.data FROM json_each(?) AS wanted "
-        "JOIN vector AS v ON v.slot = wanted.value JOIN row AS r ON r.slot = v.slot",
+        "SELECT slot, chunk_id, document_id FROM json_each(?) AS wanted JOIN row ON row.slot = wanted.value",
         (json.dumps(slots.tolist()),),
     )
-    if not rows:
-        return []
-    data = np.frombuffer(b"".join([data for _, _, data in rows]), np.float32).reshape(len(rows), query.size)
-    exact, asked = data.astype(np.float64), query.astype(np.float64)
-    norms = np.sqrt((exact * exact).sum(axis=1) * (asked * asked).sum())
-    cosines = np.clip((exact * asked).sum(axis=1) / norms, -1.0, 1.0)
     return [
-        EngineHit(chunk_id=chunk_id, base_id=base.base_id, document_id=document_id, score=score, kind=ScoreKind.COSINE)
-        for (chunk_id, document_id, _), score in zip(rows, cosines.tolist(), strict=True)
-        if threshold == 0 or score >= threshold - _EXACT
+        EngineHit(
+            chunk_id=chunk_id,
+            base_id=base.base_id,
+            document_id=document_id,
+            score=score_of[slot],
+            kind=ScoreKind.COSINE,
+        )
+        for slot, chunk_id, document_id in found
     ]
