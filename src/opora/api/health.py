@@ -17,6 +17,7 @@ async def healthz() -> Response:
 
 @router.get("/readyz", summary="Can it serve?")
 async def readyz(app: Opora) -> Response:
-    """503 while something that is needed is missing; the checks say what."""
+    """503 while something that is needed does not work. Paths and addresses are told by `/api/v1/system/info` only."""
     report = await app.ready()
-    return JSONResponse(report, status_code=200 if report["ready"] else 503)
+    checks = [{"name": check["name"], "ok": check["ok"]} for check in report["checks"]]
+    return JSONResponse({"ready": report["ready"], "checks": checks}, status_code=200 if report["ready"] else 503)

@@ -10,7 +10,7 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from opora.domain.scope import Principal
 
 if TYPE_CHECKING:
-    from opora.bootstrap import App
+    from opora.bootstrap import App as App
 else:
     # The composition root is handed in; loading it here would load every engine and model for its name.
     App = Any
