@@ -8,6 +8,7 @@ from opora.domain.errors import InvalidInput, NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.work import Work, WorkKind
+from opora.ingest.split.config import validate_chunking
 from opora.ports import Clock, Database, Jobs, Listed, NewId, Page
 from opora.text.fold import clean
 
@@ -121,17 +122,10 @@ def _description(description: str) -> str:
 
 
 def _checked(config: ChunkingConfig) -> ChunkingConfig:
-    """Sizes that can be cut by: each overlap smaller than its chunk, children inside parents, all under the cap."""
-    for name, size, overlap in (
-        ("chunking.size", config.size, config.overlap),
-        ("chunking.child_size", config.child_size, config.child_overlap),
-    ):
-        if not MIN_CHUNK_SIZE <= size <= config.hard_cap:
-            raise InvalidInput.of(name, f"A chunk has between {MIN_CHUNK_SIZE} and {config.hard_cap} characters.")
-        if not 0 <= overlap < size:
-            raise InvalidInput.of(name, "The overlap is at least 0 and smaller than the chunk.")
-    if config.parent_child and config.parent_size < config.child_size:
-        raise InvalidInput.of("chunking.parent_size", "A parent is at least as long as its children.")
+    validate_chunking(config)
+    for field in ("size", "child_size"):
+        if getattr(config, field) < MIN_CHUNK_SIZE:
+            raise InvalidInput.of(field, f"A chunk of fewer than {MIN_CHUNK_SIZE} characters says nothing by itself.")
     return config
 
 

@@ -62,7 +62,7 @@ def dump_place(place: Place) -> str:
     boxes = [[b.page, b.x0, b.y0, b.x1, b.y1] for b in place.boxes]
     values: list[Any] = [place.start, place.end, list(place.heading_path), place.page, place.page_end, boxes]
     values += [place.sheet, place.row, place.row_end]
-    while not values[-1]:
+    while values[-1] in (None, "", []):
         values.pop()
     return dump(values)
 

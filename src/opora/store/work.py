@@ -111,7 +111,10 @@ class SqlWork:
         if rows:
             insert = insert_into(self._connection, work)
             await self._connection.execute(
-                insert.on_conflict_do_nothing(index_elements=[_c.kind, _c.subject], index_where=_WAITS), rows
+                insert.on_conflict_do_nothing(
+                    index_elements=[_c.kind, _c.subject], index_where=sa.text("lease_owner = ''")
+                ),
+                rows,
             )
 
     async def _drop_doubles(self, which: Condition) -> None:
