@@ -66,7 +66,7 @@ def open_writer(path: Path, *, new_id: NewId, clock: Clock) -> apsw.Connection:
     try:
         connection = _usable(path, new_id)
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        log.warning("The search index %s is damaged (%s); it is set aside and will be filled anew.", path, error)
+        log.warning("The search index %s is damaged: %s", path, error)
         connection = None
     if connection is None:
         set_aside(path, clock())
@@ -92,8 +92,10 @@ def set_aside(path: Path, now: datetime) -> None:
     """Move the file out of the way, keeping it for whoever wants to look."""
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+    kept = path.with_name(f"{path.name}.damaged-{now:%Y%m%dT%H%M%S%f}")
     if path.exists():
-        path.rename(path.with_name(f"{path.name}.damaged-{now:%Y%m%dT%H%M%S%f}"))
+        path.rename(kept)
+    log.warning("The search index was set aside as %s and will be filled anew.", kept)
     _mark(path).unlink(missing_ok=True)
 
 
@@ -114,7 +116,7 @@ def _usable(path: Path, new_id: NewId) -> apsw.Connection | None:
         connection.pragma("synchronous", "normal")
         connection.pragma("cache_size", -32_768)
         if connection.pragma("user_version") != SCHEMA_VERSION:
-            log.warning("The search index %s is of another version; it is set aside and will be filled anew.", path)
+            log.warning("The search index %s is of another version.", path)
             connection.close()
             return None
         connection.execute("SELECT count(*) FROM base").fetchall()
