@@ -1,0 +1,114 @@
+"""Puts the whole prompt together: input check, context, templates. Pure; the citation rule is added by `opora.cite`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opora.domain.conversation import Round
+from opora.domain.question import Draft, Intent
+from opora.domain.search import SearchResult
+from opora.domain.trace import Drop
+from opora.ports import ChatMessage
+from opora.prompt.context import Context, build_context
+from opora.prompt.escape import escape_text
+from opora.prompt.guard import checked_input
+from opora.prompt.library import LANGUAGE_NAMES, Overrides, template_text, templates
+from opora.prompt.placeholders import render
+
+TIME_FORMAT = "%Y-%m-%d %H:%M %Z"
+MAX_CONVERSATION_ANSWER = 1_000
+"""How much of each earlier answer the rewriting model is shown, in characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """``context`` are the passages that stand in ``user_content``, in its order: aliases are given in that order."""
+
+    user_content: str
+    system_prompt: str
+    context: tuple[SearchResult, ...] = ()
+    drops: tuple[Drop, ...] = ()
+
+
+def build(
+    draft: Draft,
+    *,
+    passages: Sequence[SearchResult] | None = None,
+    system_prompt: str = "",
+    overrides: Overrides | None = None,
+) -> Prompt:
+    """The prompt of a draft from its best passages (or those given).
+
+    An intent without retrieval has a system prompt of its own and goes through the context template all the same, so
+    that the model knows the time and the language. Raises `InvalidInput` when the question fails the input check.
+    """
+    question = draft.question
+    language = question.language
+    context = build_context(draft.passages if passages is None else passages, question.settings.values)
+    asked_at = question.asked_at.strftime(TIME_FORMAT).strip()
+    values = {
+        "query": escape_text(checked_input(question.text)),
+        "rewritten_query": escape_text(draft.rewritten_query),
+        "contexts": context.text,
+        "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"]),
+        "current_time": asked_at,
+    }
+    template = template_text("context_template", language=language, overrides=overrides)
+    system = system_prompt or _system(draft, context, overrides)
+    parts = [render(system, values), draft.memory_prompt]
+    return Prompt(
+        user_content=render(template, values),
+        system_prompt="\n\n".join(part for part in parts if part),
+        context=context.passages,
+        drops=context.drops,
+    )
+
+
+def rewrite_messages(draft: Draft, *, overrides: Overrides | None = None) -> list[ChatMessage]:
+    """What the rewriting model is asked: the conversation so far and the question, both as data."""
+    language = draft.question.language
+    values = {
+        "conversation": escape_text(conversation(draft.history)),
+        "query": escape_text(checked_input(draft.question.text)),
+        "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"]),
+    }
+    return [
+        ChatMessage(
+            role=role, content=render(template_text("rewrite", name, language=language, overrides=overrides), values)
+        )
+        for role, name in (("system", "rewrite_system"), ("user", "rewrite_user"))
+    ]
+
+
+def title_messages(question: str, *, language: str, overrides: Overrides | None = None) -> list[ChatMessage]:
+    """What a model is asked to name a session."""
+    text = template_text("generate_session_title", language=language, overrides=overrides)
+    values = {"query": escape_text(question), "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"])}
+    return [ChatMessage(role="user", content=render(text, values))]
+
+
+def conversation(rounds: Sequence[Round]) -> str:
+    """Earlier rounds, oldest first, long answers shortened."""
+    lines = []
+    for one in rounds:
+        answer = one.answer
+        if len(answer) > MAX_CONVERSATION_ANSWER:
+            answer = f"{answer[:MAX_CONVERSATION_ANSWER]}…"
+        lines += [f"user: {one.question}", f"assistant: {answer}"]
+    return "\n".join(lines)
+
+
+def _system(draft: Draft, context: Context, overrides: Overrides | None) -> str:
+    """The intent's own prompt, where it has one and nothing was retrieved; else the grounded one."""
+    language = draft.question.language
+    if context.passages:
+        return template_text("system_prompt", language=language, overrides=overrides)
+    if draft.intent in _intents_with_prompt():
+        return template_text("intent_prompts", draft.intent.value, language=language, overrides=overrides)
+    name = "" if draft.question.scope.bases else "plain_chat"
+    return template_text("system_prompt", name, language=language, overrides=overrides)
+
+
+def _intents_with_prompt() -> frozenset[Intent]:
+    return frozenset(Intent(entry.template_id) for entry in templates("intent_prompts"))

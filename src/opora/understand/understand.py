@@ -1,0 +1,61 @@
+"""What is really asked: one call of a model rewrites the question and names its intent; without one, a plain rule."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opora.domain.errors import ModelError, OporaError
+from opora.domain.question import Draft
+from opora.ports import ChatMessage, ChatModel, ChatOptions
+from opora.understand.follow_up import follow_up_query
+from opora.understand.reply import Reply, read_reply
+
+REWRITE_OPTIONS = ChatOptions(temperature=0.0, max_tokens=512)
+REWRITE_WITH_IMAGES_OPTIONS = ChatOptions(temperature=0.0, max_tokens=2048)
+REWRITE_TIMEOUT = 30.0
+
+
+async def understand(
+    draft: Draft,
+    model: ChatModel | None,
+    *,
+    messages: Sequence[ChatMessage] = (),
+    options: ChatOptions = REWRITE_OPTIONS,
+    seconds: float = REWRITE_TIMEOUT,
+) -> Draft:
+    """The draft with its rewritten query and intent. ``messages`` are those of `opora.prompt.build.rewrite_messages`.
+
+    The question's own words stay where rewriting is off, and where the reply can't be read. A model that fails is a
+    warning, and the rule for follow-ups is used in its place: the question goes on either way.
+    """
+    if not draft.question.settings.values.enable_rewrite:
+        return draft
+    if model is None:
+        return replace(draft, rewritten_query=follow_up_query(draft.question.text, draft.history))
+    try:
+        reply = read_reply(await _ask(model, messages, options, seconds))
+    except OporaError as error:
+        return replace(
+            draft,
+            rewritten_query=follow_up_query(draft.question.text, draft.history),
+            warnings=(*draft.warnings, f"The question was not rewritten: {error.message}"),
+        )
+    return replace(draft, rewritten_query=_query(reply, draft), intent=reply.intent)
+
+
+def _query(reply: Reply, draft: Draft) -> str:
+    """The model's wording, '' for the user's own. The model saw the question escaped, so marks are turned back."""
+    has_marks = any(mark in draft.question.text for mark in "<>&")
+    query = html.unescape(reply.query) if has_marks else reply.query
+    return "" if query == draft.question.text else query
+
+
+async def _ask(model: ChatModel, messages: Sequence[ChatMessage], options: ChatOptions, seconds: float) -> str:
+    try:
+        async with asyncio.timeout(seconds):
+            return "".join([delta.content async for delta in model.stream(messages, options)])
+    except TimeoutError as error:
+        raise ModelError(f"the model took longer than {seconds:g} s.") from error
