@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 _CLOSERS = r"[»”’\"')\]}」』）》】〉]"
 _END = re.compile(
-    rf"(?P<cjk>[。！？；｡]++{_CLOSERS}*+)"
-    rf"|(?P<stop>(?<![.!?…])[.!?…]++{_CLOSERS}*+(?:\[\d{{1,4}}\])*+(?=\s|\Z))"
+    # One set of signs first lets the search skip all other text fast; which of them it was is told after it.
+    r"[。！？；｡.!?…\n](?:"
+    rf"(?P<cjk>(?<=[。！？；｡])[。！？；｡]*+{_CLOSERS}*+)"
+    rf"|(?P<stop>(?<=[.!?…])(?<![.!?…]{{2}})[.!?…]*+{_CLOSERS}*+(?:\[\d{{1,4}}\])*+(?=\s|\Z))"
     # A blank line ends whatever stood before it, and so does a line end before a list item or a heading.
-    r"|(?P<line>\n[^\S\n]*+(?=\n)|\n(?=[^\S\n]{0,12}(?:[-*+•–—]|\d{1,3}[.)]|\#{1,6})\s))"
+    r"|(?P<line>(?<=\n)(?:[^\S\n]*+(?=\n)|(?=[^\S\n]{0,12}(?:[-*+•–—]|\d{1,3}[.)]|\#{1,6})\s)))"
+    r")"
 )
 _NOT_BLANK = re.compile(r"\S")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+(?:[.-][^\W\d_]+)*\Z")
@@ -19,6 +22,8 @@ _ET_CETERA = re.compile(r"т\.\s?[дп]\Z")
 _AFTER_NUMBER = re.compile(r"(?:\d|\b[IVXLC]+)[^\S\n]*(?:гг|вв|г|в)\Z")
 _STOP_INSIDE = re.compile(r"[.!?…]\s")
 _LOOK_BACK = 24
+_LONG_WORD = 8
+"""No abbreviation has so many letters in a row."""
 
 # A stop after one of these belongs to the word. Words that often end a sentence too (и др., руб., etc., Inc., a.m.)
 # are left out: before a small letter no sentence ends anyway, and before a capital one mostly does.
@@ -63,16 +68,19 @@ def _sentence_ends(text: str) -> Iterator[int]:
 
 
 def _ends_here(text: str, match: re.Match[str]) -> bool:
-    following = _NOT_BLANK.search(text, match.end())
+    begin, end = match.span()
+    following = _NOT_BLANK.search(text, end)
     if following is None:
         return True
     after = following.group()
     if after.islower() or after in ",;:)»":
         return False
-    if match.end() - match.start() > 1 or match.group() != ".":
+    if end - begin > 1 or text[begin] != ".":
         # «Кто там?» — спросил он: the quoted question is a part of the sentence around it.
-        return not (after in "—–-" and match.end() - match.start() > 1 and text[match.end() - 1] not in ".!?…")
-    return not _is_abbreviation(text[max(0, match.start() - _LOOK_BACK) : match.start()], after)
+        return not (after in "—–-" and text[end - 1] not in ".!?…")
+    if text[max(0, begin - _LONG_WORD) : begin].isalpha() and begin >= _LONG_WORD:
+        return True
+    return not _is_abbreviation(text[max(0, begin - _LOOK_BACK) : begin], after)
 
 
 def _is_abbreviation(before: str, after: str) -> bool:

@@ -9,7 +9,7 @@ from opora.ingest.split.stretch import Stretch
 from opora.text.graphemes import next_cut
 from opora.text.sentences import sentence_spans
 
-_LOOK_BACK = 200  # beyond the overlap itself, so that the sentence that reaches into it is seen from nearer its start
+_LOOK_BACK = 64  # beyond the overlap itself, so that the sentence that reaches into it is seen from nearer its start
 _CLAUSE = re.compile(r"[,;:]\s+(?=\S)|[，、：；](?=\S)|\s[—–]\s+(?=\S)|\n\s*(?=\S)")
 _WORD = re.compile(r"\s+(?=\S)")
 
