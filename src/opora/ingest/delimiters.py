@@ -11,14 +11,14 @@ SAMPLE_LINES = 60
 FIELD_LIMIT = 2**31 - 1
 
 
-def find_delimiter(text: str, *, strict: bool = False) -> str:
+def find_delimiter(text: str, *, strict: bool = False, quoted: bool = True) -> str:
     """The delimiter by which most lines have the same number of fields, or '' when there is none.
 
-    ``strict`` asks for what prose never shows: every line alike, at least three lines.
+    With ``quoted`` off, quotes are ordinary characters. ``strict`` asks for what prose never shows: every line alike, at least three lines.
     """
     best, best_score = "", 0.0
     for delimiter in DELIMITERS:
-        counts = [len(row) for row in sample_rows(text, delimiter)]
+        counts = [len(row) for row in sample_rows(text, delimiter, quoted=quoted)]
         if not counts:
             continue
         usual, times = Counter(counts).most_common(1)[0]
@@ -33,11 +33,11 @@ def find_delimiter(text: str, *, strict: bool = False) -> str:
     return best
 
 
-def sample_rows(text: str, delimiter: str) -> list[list[str]]:
+def sample_rows(text: str, delimiter: str, *, quoted: bool = True) -> list[list[str]]:
     """The first non-empty rows, read by ``delimiter``; the last one, perhaps cut, is left out of a long text."""
     rows: list[list[str]] = []
     try:
-        for row in read_rows(lines_of(text), delimiter):
+        for row in read_rows(lines_of(text), delimiter, quoted=quoted):
             if any(cell.strip() for cell in row):
                 rows.append(row)
             if len(rows) > SAMPLE_LINES:
@@ -47,10 +47,11 @@ def sample_rows(text: str, delimiter: str) -> list[list[str]]:
     return rows
 
 
-def read_rows(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
+def read_rows(lines: Iterator[str], delimiter: str, *, quoted: bool = True) -> Iterator[list[str]]:
     """Rows of fields; quotes, doubled quotes and line ends inside quotes are understood, fields may be huge."""
     csv.field_size_limit(FIELD_LIMIT)
-    return csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter != "\t")
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    return csv.reader(lines, delimiter=delimiter, quoting=quoting, skipinitialspace=delimiter != "\t")
 
 
 def lines_of(text: str) -> Iterator[str]:

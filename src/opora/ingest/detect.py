@@ -38,9 +38,10 @@ _BINARY_MARKS: tuple[tuple[bytes, str], ...] = (
     (b"SQLite format 3\x00", "a database"),
 )
 _HTML_MARK = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+"""Atomic, so that many comments before anything else cost no more than their length."""
 _TEXT_HINTS = {
     ".md": "md",
     ".markdown": "md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,11 +37,12 @@ class ChildParser:
 
     async def parse(self, path: str, *, file_name: str) -> ParsedDocument:
         """Raises `ParseFailed` with a reason a person understands."""
-        return await self._run(lambda job: self._parse(job, {"op": "parse", "path": path, "file_name": file_name}))
+        request = {"op": "parse", "path": os.path.abspath(path), "file_name": file_name}
+        return await self._run(lambda job: self._parse(job, request))
 
     async def render_page(self, path: str, page: int, *, scale: float = 2.0) -> bytes:
         """A PDF page (from 1) as PNG bytes; raises `ParseFailed` like `parse`."""
-        request = {"op": "render", "path": path, "page": page, "scale": scale}
+        request = {"op": "render", "path": os.path.abspath(path), "page": page, "scale": scale}
         return await self._run(lambda job: self._render(job, request))
 
     async def close(self) -> None:

@@ -93,6 +93,8 @@ class DocxParts:
         try:
             root = etree.fromstring(content, parser)
         except etree.XMLSyntaxError as error:
+            if "memory" in str(error).lower():
+                raise MemoryError from error
             if name == self._main_name:
                 raise damaged() from error
             return None

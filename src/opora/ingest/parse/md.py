@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 STRUCTURE_CHARS = 8_000_000
 """A longer text is read as plain paragraphs: building its tree would cost more memory than it is worth."""
 FRONT_MATTER_CHARS = 20_000
+TITLE_CHARS = 1_000
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _KINDS = {
@@ -107,11 +108,17 @@ def _block(token: Token, content: str, source: str, outline: Outline) -> Block:
     if kind is BlockKind.TABLE:
         lines = source.split("\n")
         return Block(kind=kind, text=source, head="\n".join(lines[:2]), rows=tuple(lines[2:]), place=place)
-    if token.type == "fence" and not source.rsplit("\n", 1)[-1].strip().startswith(token.markup):
+    if token.type == "fence" and not _is_closed(source, token.markup):
         source = f"{source}\n{token.markup}"
     if kind is BlockKind.PARAGRAPH and _FORMULA.match(source):
         kind = BlockKind.FORMULA
     return Block(kind=kind, text=source, place=place)
+
+
+def _is_closed(source: str, markup: str) -> bool:
+    lines = source.split("\n")
+    last = lines[-1].strip()
+    return len(lines) > 1 and last.startswith(markup) and not last.strip(markup[0])
 
 
 def _uncovered(lines: Sequence[str], outline: Outline) -> Iterator[Block]:
@@ -123,7 +130,7 @@ def _uncovered(lines: Sequence[str], outline: Outline) -> Iterator[Block]:
 
 def _title(content: str) -> str:
     """A heading's words without marks of emphasis and links."""
-    plain = _LINK.sub(r"\1", content)
+    plain = _LINK.sub(r"\1", content[:TITLE_CHARS])
     for _ in range(3):
         plain = _EMPHASIS.sub(r"\2", plain)
     return " ".join(plain.split())

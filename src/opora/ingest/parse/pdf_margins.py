@@ -12,7 +12,7 @@ MIN_PAGES = 3
 REPEATED_SHARE = 0.5
 """A line at the edge of more than this part of the pages is a running one."""
 EDGE_LINES = 2
-_DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<!\d)[0-9]{1,5}(?!\d)")
 _ROMAN = re.compile(r"[ivxlc]+", re.IGNORECASE)
 
 Flows = list[list[Line]]
@@ -25,7 +25,7 @@ def drop_repeated(pages: list[Flows]) -> list[Flows]:
         return pages
     seen: Counter[str] = Counter()
     for flows in filled:
-        seen.update({_key(line) for line in _edge_lines(flows)})
+        seen.update({key for line in _edge_lines(flows) for key in _keys(line)})
     running = {key for key, count in seen.items() if count > len(filled) * REPEATED_SHARE}
     if not running:
         return pages
@@ -36,12 +36,12 @@ def drop_repeated(pages: list[Flows]) -> list[Flows]:
 def _without(flows: Flows, running: set[str], kept: set[str]) -> Flows:
     dropped: set[int] = set()
     for line in _edge_lines(flows):
-        key = _key(line)
-        if key not in running:
+        keys = running.intersection(_keys(line))
+        if not keys:
             continue
-        if key in kept or not any(char.isalpha() for char in key):
+        if keys & kept or not any(char.isalpha() for char in line.text) or _ROMAN.fullmatch(line.text.strip("-– ")):
             dropped.add(id(line))
-        kept.add(key)
+        kept |= keys
     left = [[line for line in flow if id(line) not in dropped] for flow in flows]
     return [flow for flow in left if flow]
 
@@ -49,14 +49,15 @@ def _without(flows: Flows, running: set[str], kept: set[str]) -> Flows:
 def _edge_lines(flows: Flows) -> Iterator[Line]:
     """The highest and the lowest lines of a page, each once."""
     lines = sorted((line for flow in flows for line in flow), key=lambda line: line.box[1])
-    tops = lines[:EDGE_LINES]
-    yield from tops
+    yield from lines[:EDGE_LINES]
     yield from lines[max(EDGE_LINES, len(lines) - EDGE_LINES) :]
 
 
-def _key(line: Line) -> str:
-    """The line with its numbers made alike, at its height on the page."""
-    text = _DIGITS.sub("#", " ".join(line.text.split()))
-    if _ROMAN.fullmatch(text):
-        text = "#"
-    return f"{text}@{round(line.box[1] / 12)}" if text == "#" else text
+def _keys(line: Line) -> Iterator[str]:
+    """What would be the same on other pages: the line itself, or all of it but a number that grows with the pages."""
+    text = " ".join(line.text.split())
+    yield text
+    if _ROMAN.fullmatch(text.strip("-– ")):
+        yield f"roman at {round(line.box[1] / 12)}"
+    for number in _NUMBER.finditer(text):
+        yield f"{text[: number.start()]}#{int(number.group()) - line.page}#{text[number.end() :]}"
