@@ -107,7 +107,7 @@ async def _switch(
         if document is None or not found:
             return
         gone = await stored.chunks.replace_document(scope, document, chunks)
-        if document.indexed_version:
+        if document.indexed_version or document.version > 1:
             await stored.chunks.add_strays(scope, document, gone)
             await stored.work.add(ground.follow_up(work, WorkKind.CLEAN_CHUNKS))
         count, left = await _counts(ground, stored, scope, document, chunks)

@@ -15,7 +15,7 @@ from opora.domain.scope import Scope
 from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_tags, load_mapping, load_tags
 from opora.store.scoping import Condition, folded, in_steps, of_bases, of_documents
-from opora.store.tables import documents, strays
+from opora.store.tables import bases, documents, strays
 from opora.store.types import insert_into, position
 
 _c = documents.c
@@ -27,14 +27,13 @@ class SqlDocuments:
         self._connection = connection
 
     async def add(self, scope: Scope, document: Document) -> None:
-        if scope.owner_of(document.base_id) != document.tenant_id:
+        owned = sa.select(bases.c.base_id).where(
+            bases.c.base_id == document.base_id, of_bases(bases, scope), sa.not_(bases.c.is_hidden)
+        )
+        if scope.owner_of(document.base_id) != document.tenant_id or await self._connection.scalar(owned) is None:
             raise NotFound("There is no such knowledge base.", details={"base_id": document.base_id})
         insert = insert_into(self._connection, documents).values(**_to_row(document)).on_conflict_do_nothing()
-        try:
-            added = (await self._connection.execute(insert)).rowcount
-        except IntegrityError as error:
-            raise NotFound("There is no such knowledge base.", details={"base_id": document.base_id}) from error
-        if not added:
+        if not (await self._connection.execute(insert)).rowcount:
             raise await self._conflict(scope, document)
 
     async def owner(self, tenant_id: str, document_id: str) -> str:
