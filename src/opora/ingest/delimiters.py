@@ -14,7 +14,8 @@ FIELD_LIMIT = 2**31 - 1
 def find_delimiter(text: str, *, strict: bool = False, quoted: bool = True) -> str:
     """The delimiter by which most lines have the same number of fields, or '' when there is none.
 
-    With ``quoted`` off, quotes are ordinary characters. ``strict`` asks for what prose never shows: every line alike, at least three lines.
+    With ``quoted`` off, quotes are ordinary characters.
+    ``strict`` asks for what prose never shows: every line alike, at least three lines.
     """
     best, best_score = "", 0.0
     for delimiter in DELIMITERS:
@@ -50,8 +51,10 @@ def sample_rows(text: str, delimiter: str, *, quoted: bool = True) -> list[list[
 def read_rows(lines: Iterator[str], delimiter: str, *, quoted: bool = True) -> Iterator[list[str]]:
     """Rows of fields; quotes, doubled quotes and line ends inside quotes are understood, fields may be huge."""
     csv.field_size_limit(FIELD_LIMIT)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    return csv.reader(lines, delimiter=delimiter, quoting=quoting, skipinitialspace=delimiter != "\t")
+    skip = delimiter != "\t"
+    if not quoted:
+        return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, skipinitialspace=skip)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=skip)
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from opora.domain.errors import ParseFailed
@@ -37,12 +37,12 @@ class ChildParser:
 
     async def parse(self, path: str, *, file_name: str) -> ParsedDocument:
         """Raises `ParseFailed` with a reason a person understands."""
-        request = {"op": "parse", "path": os.path.abspath(path), "file_name": file_name}
+        request = {"op": "parse", "path": str(Path(path).absolute()), "file_name": file_name}
         return await self._run(lambda job: self._parse(job, request))
 
     async def render_page(self, path: str, page: int, *, scale: float = 2.0) -> bytes:
         """A PDF page (from 1) as PNG bytes; raises `ParseFailed` like `parse`."""
-        request = {"op": "render", "path": os.path.abspath(path), "page": page, "scale": scale}
+        request = {"op": "render", "path": str(Path(path).absolute()), "page": page, "scale": scale}
         return await self._run(lambda job: self._render(job, request))
 
     async def close(self) -> None:
