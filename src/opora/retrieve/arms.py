@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
+from opora.domain.knowledge import KnowledgeBase
 from opora.domain.scope import Scope
 from opora.domain.search import EngineHit
 from opora.ports import SearchEngine, Vectors
@@ -19,7 +20,7 @@ from opora.retrieve.targets import Group
 class EngineDirectory(Protocol):
     """Knows which engine holds a base."""
 
-    def engine_of(self, base_id: str) -> SearchEngine: ...
+    def engine_for(self, base: KnowledgeBase) -> SearchEngine: ...
 
 
 class Arms:
@@ -36,7 +37,7 @@ class Arms:
         seconds: float,
     ) -> None:
         self._scope = scope
-        self._groups = [(group, engines.engine_of(group.bases[0].base_id)) for group in groups]
+        self._groups = [(group, engines.engine_for(group.bases[0])) for group in groups]
         self._query = query
         self._vector = vector
         self._seconds = seconds
