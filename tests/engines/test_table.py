@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from opora.domain.errors import EngineError, InvalidInput
-from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
+from opora.domain.knowledge import KnowledgeBase
 from opora.engines.directory import EngineDirectory
 from opora.engines.table import ENGINES, engine_class, make_engine
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES))
@@ -34,16 +38,13 @@ def test_the_table_loads_no_driver() -> None:
 async def test_a_base_goes_to_the_engine_it_is_bound_to(tmp_path: Path) -> None:
     one = make_engine("sqlite", path=tmp_path / "one.db")
     two = make_engine("sqlite", path=tmp_path / "two.db")
-    directory = EngineDirectory({"one": one, "two": two}, default="one", bound={"b": "two"})
+    directory = EngineDirectory({"one": one, "two": two}, default="one")
+    base = KnowledgeBase(base_id="a", tenant_id="default", name="A", created_at=NOW, updated_at=NOW)
     assert directory.default is one
-    assert (directory.engine_of("a"), directory.engine_of("b")) == (one, two)
-    where = Scope(
-        principal=LOCAL_PRINCIPAL,
-        bases=tuple(BaseRef(base_id=b, tenant_id="default") for b in ("a", "b", "c")),
-        tag_ids=frozenset({"t"}),
-    )
-    parts = [(engine, part.base_ids, part.tag_ids) for engine, part in directory.groups(where)]
-    assert parts == [(one, ("a", "c"), {"t"}), (two, ("b",), {"t"})]
+    assert directory.engine_for(base) is one
+    assert directory.engine_for(replace(base, vector_store_id="two")) is two
+    with pytest.raises(EngineError):
+        directory.engine_for(replace(base, vector_store_id="gone"))
     await directory.close()
     with pytest.raises(EngineError):
         await one.generation()

@@ -14,15 +14,15 @@ from opora.chat.record import finished_message
 from opora.chat.replay import stored_events
 from opora.chat.settings import effective
 from opora.domain.conversation import Finish, Message, Role
-from opora.domain.errors import InvalidInput, NotFound, OporaError, Timeout
+from opora.domain.errors import NotFound, OporaError, Timeout
 from opora.domain.question import Question
 from opora.domain.scope import Scope
-from opora.domain.search import MAX_QUERY_CHARS
 from opora.domain.stream import ResponseType, StreamEvent
 from opora.pipeline.generate import ANSWER_EVENT_ID
 from opora.pipeline.run import Run
 from opora.ports import Clock, Database, EmbedderCard, NewId, StreamLog
-from opora.text.language import language_of
+from opora.text.language import detect_language
+from opora.text.query import clean_query
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +37,15 @@ class Asked:
     request_id: str
     user_message_id: str
     assistant_message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Round:
+    """A question with the two messages that were stored for it."""
+
+    question: Question
+    asked: Message
+    answer: Message
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +101,7 @@ class Chat:
 
         Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
         """
-        text = checked_query(query)
+        text = clean_query(query)
         asked = Asked(
             session_id=session_id,
             request_id=request_id or self._new_id(),
@@ -108,13 +117,13 @@ class Chat:
             assistant_message_id=asked.assistant_message_id,
             asked_at=self._clock(),
             settings=effective(card=self._card, installation=self._installation, request=overrides or {}),
-            language=language_of(text),
+            language=detect_language(text),
             has_chat_model=self._has_chat_model,
             explain=explain,
         )
-        answer = await self._open_round(question)
-        await self._log.append(session_id, answer.message_id, _agent_query(question))
-        await self._launch(question, answer)
+        round_ = await self._open_round(question)
+        await self._log.append(session_id, asked.assistant_message_id, _agent_query(question))
+        await self._launch(round_)
         return asked
 
     async def stop(self, scope: Scope, session_id: str, message_id: str) -> bool:
@@ -162,7 +171,7 @@ class Chat:
             raise NotFound("There is no such message in this session.", details={"message_id": message_id})
         return message
 
-    async def _open_round(self, question: Question) -> Message:
+    async def _open_round(self, question: Question) -> _Round:
         """Store the question and an unfinished answer in one transaction."""
         now = question.asked_at
         asked = Message(
@@ -185,24 +194,26 @@ class Chat:
             await repositories.sessions.update(question.scope, replace(session, title=title, updated_at=now))
             await repositories.messages.add(question.scope, asked)
             await repositories.messages.add(question.scope, answer)
-        return answer
+        return _Round(question=question, asked=asked, answer=answer)
 
-    async def _launch(self, question: Question, answer: Message) -> None:
+    async def _launch(self, round_: _Round) -> None:
+        session_id, message_id = round_.answer.session_id, round_.answer.message_id
+
         async def emit(event: StreamEvent) -> None:
-            await self._log.append(question.session_id, answer.message_id, event)
+            await self._log.append(session_id, message_id, event)
 
         running = _Running(run=Run(emit=emit))
-        self._running[answer.message_id] = running
-        running.task = asyncio.create_task(self._answer(question, answer, running.run), name=answer.message_id)
+        self._running[message_id] = running
+        running.task = asyncio.create_task(self._answer(round_, running.run), name=message_id)
         # A task that is cancelled before its first step never runs, and its answer would never be closed.
         await asyncio.sleep(0)
 
-    async def _answer(self, question: Question, answer: Message, run: Run) -> None:
+    async def _answer(self, round_: _Round, run: Run) -> None:
         """Run to the end, whatever it is: one answer or error event, one write, one terminal event."""
         finish, error = Finish.ERROR, ""
         try:
             async with asyncio.timeout(self._answer_seconds):
-                draft = await self._orchestrator.answer(question, run)
+                draft = await self._orchestrator.answer(round_.question, run)
             finish = draft.finish or Finish.COMPLETE
         except asyncio.CancelledError:
             finish = Finish.STOPPED if run.stop_requested else Finish.INTERRUPTED
@@ -214,11 +225,11 @@ class Chat:
             _log.exception("A run failed")
             error = "Something went wrong inside Opora; the log says what."
         try:
-            await self._finish(question, answer, run, finish=finish, error=error)
+            await self._finish(round_, run, finish=finish, error=error)
         finally:
-            self._running.pop(answer.message_id, None)
+            self._running.pop(round_.answer.message_id, None)
 
-    async def _finish(self, question: Question, answer: Message, run: Run, *, finish: Finish, error: str) -> None:
+    async def _finish(self, round_: _Round, run: Run, *, finish: Finish, error: str) -> None:
         if error:
             await run.emit(StreamEvent(response_type=ResponseType.ERROR, content=error, done=True))
         elif finish not in (Finish.STOPPED, Finish.INTERRUPTED):
@@ -226,23 +237,19 @@ class Chat:
             await run.emit(
                 StreamEvent(response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, done=True, data=data)
             )
-        message = finished_message(answer, run, finish=finish, error=error, now=self._clock())
+        now = self._clock()
+        answer = finished_message(round_.answer, run, finish=finish, error=error, now=now)
+        rendered = run.draft.user_content if run.draft else ""
+        scope = round_.question.scope
         try:
             async with self._database.begin() as repositories:
-                await repositories.messages.update(question.scope, message)
+                await repositories.messages.update(scope, answer)
+                if rendered:
+                    asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
+                    await repositories.messages.update(scope, asked)
         except Exception:
             _log.exception("An answer could not be stored")
         await run.emit(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
-
-
-def checked_query(query: str) -> str:
-    """The question without outer blanks and NUL; raises `InvalidInput` when it is empty or over 10,000 characters."""
-    text = query.replace("\x00", "").strip()
-    if not text:
-        raise InvalidInput.of("query", "The question is empty.", hint="Write what you want to know.")
-    if len(query) > MAX_QUERY_CHARS:
-        raise InvalidInput.of("query", f"A question has at most {MAX_QUERY_CHARS} characters.")
-    return text
 
 
 def _shortened(text: str) -> str:

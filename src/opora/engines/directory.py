@@ -1,39 +1,29 @@
-"""Which engine holds which knowledge base."""
+"""Finds the engine that holds a knowledge base: the store it is bound to, or the installation's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from opora.domain.errors import EngineError
-from opora.domain.scope import Scope
+from opora.domain.knowledge import KnowledgeBase
 from opora.ports import SearchEngine
 
 
 class EngineDirectory:
-    """Finds the engine of a base: the one that the base is bound to, else the default one."""
+    """``engines`` by name; a base whose ``vector_store_id`` is empty is held by the one named ``default``."""
 
-    def __init__(
-        self, engines: Mapping[str, SearchEngine], *, default: str, bound: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, engines: Mapping[str, SearchEngine], *, default: str) -> None:
         self._engines = dict(engines)
         self._default = default
-        self._bound = dict(bound or {})
-        for name in {default, *self._bound.values()}:
-            self._engine(name)
+        self._engine(default)
 
     @property
     def default(self) -> SearchEngine:
         return self._engine(self._default)
 
-    def engine_of(self, base_id: str) -> SearchEngine:
-        return self._engine(self._bound.get(base_id, self._default))
-
-    def groups(self, scope: Scope) -> list[tuple[SearchEngine, Scope]]:
-        """The scope cut into one part for each engine that holds bases of it, in the order of the bases."""
-        names: dict[str, list[str]] = {}
-        for base_id in scope.base_ids:
-            names.setdefault(self._bound.get(base_id, self._default), []).append(base_id)
-        return [(self._engine(name), scope.narrowed(base_ids=tuple(ids))) for name, ids in names.items()]
+    def engine_for(self, base: KnowledgeBase) -> SearchEngine:
+        """Raises `EngineError` when the base is bound to a store that is not configured."""
+        return self._engine(base.vector_store_id or self._default)
 
     async def close(self) -> None:
         for engine in self._engines.values():
