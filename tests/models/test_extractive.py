@@ -43,7 +43,7 @@ HANDBOOK = "公司成立于一九九八年。差旅费用在返回后十天内�
 
 
 def test_the_constants() -> None:
-    assert (PASSAGES, MAX_SENTENCES, MAX_QUOTES, NEAR_BEST) == (3, 60, 3, 0.7)
+    assert (PASSAGES, MAX_SENTENCES, MAX_QUOTES, NEAR_BEST) == (3, 60, 3, 0.6)
     assert (FLOOR, WORDS_FLOOR, ACROSS_HEIGHT, ACROSS_HEIGHT_MIXED) == (0.29, 0.12, 0.21, 0.43)
 
 

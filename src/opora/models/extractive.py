@@ -25,8 +25,9 @@ MAX_SENTENCES = 60
 MAX_QUOTES = 3
 SMALLEST_POOL = 30
 """Rarity is counted as if there were this many sentences at least: among three, every word would be common."""
-NEAR_BEST = 0.7
-"""Further quotes reach this share of the best one's score."""
+NEAR_BEST = 0.6
+"""Further quotes reach this share of the best one's score. On the questions below the best quote holds the answer in
+77.5, 82 and 77.5%, the best two in 83.5, 88 and 87%, the floor included, with 1.7 to 2.2 quotes an answer."""
 
 FLOOR = 0.29
 """Below it nothing answers. Chosen, and so measured, on 200 questions each of xquad in Russian, English and Chinese: 3,
