@@ -161,14 +161,32 @@ def test_a_paragraph_that_runs_over_a_page_end_stays_whole() -> None:
 
 def test_cells_of_a_table_stay_with_their_row() -> None:
     def draw(canvas: Canvas) -> None:
-        for index, (name, price) in enumerate(
-            [("Bolt M8", "12.50"), ("Nut M8", "7.10"), ("Washer", "1.20"), ("Pin", "3.00")]
-        ):
+        canvas.drawString(50, 740, "Prices are given without tax, in the money of the country.")
+        rows = [("Item", "Price"), ("Bolt M8", "12.50"), ("Nut M8", "7.10"), ("Washer", "1.20")]
+        for index, (name, price) in enumerate(rows):
             canvas.drawString(50, 700 - 20 * index, name)
             canvas.drawString(300, 700 - 20 * index, price)
+        canvas.drawString(50, 600, "Prices are good until the end of the year and no longer.")
 
-    text = folded(parsed(draw))
-    assert all(pair in text for pair in ("Bolt M8 12.50", "Nut M8 7.10", "Washer 1.20", "Pin 3.00"))
+    document = parsed(draw)
+    assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.PARAGRAPH]
+    table = document.blocks[1]
+    assert table.head == "Item | Price"
+    assert table.rows == ("Bolt M8 | 12.50", "Nut M8 | 7.10", "Washer | 1.20")
+    assert [table.text[start : start + 4] for start in table.place.box_starts] == ["Item", "Bolt", "Nut ", "Wash"]
+
+
+def test_a_cell_of_two_lines_is_one_cell() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        for y, name, price in [(700, "Kind", "Who"), (680, "Plane", "directors and"), (640, "Train", "all")]:
+            canvas.drawString(50, y, name)
+            canvas.drawString(300, y, price)
+        canvas.drawString(300, 668, "their deputies")
+
+    (table,) = parsed(draw).blocks
+    assert table.rows == ("Plane | directors and their deputies", "Train | all")
+    assert table.place.box_starts == ()
 
 
 def test_long_cells_are_kept_in_rows_where_rules_are_drawn_between_them() -> None:
@@ -178,8 +196,28 @@ def test_long_cells_are_kept_in_rows_where_rules_are_drawn_between_them() -> Non
             canvas.drawString(320, 700 - 30 * index, f"How much is paid in case {index}")
             canvas.line(40, 690 - 30 * index, 560, 690 - 30 * index)
 
-    text = folded(parsed(draw))
-    assert "What is paid for in case 2 How much is paid in case 2" in text
+    assert "What is paid for in case 2 | How much is paid in case 2" in parsed(draw).text
+
+
+def test_list_items_are_told_apart_and_a_number_at_a_line_start_is_not_one() -> None:
+    def draw(canvas: Canvas) -> None:
+        lines = ["Ask Marina Oblakova, whose inner number is", "214. For reports ask Timur, and for all else:"]
+        lines += ["1. the first thing that", "goes on in a second line;", "2. the second thing."]
+        for index, line in enumerate(lines):
+            canvas.drawString(50, 700 - 14 * index, line)
+
+    assert [(block.kind.value, block.text) for block in parsed(draw).blocks] == [
+        ("paragraph", "Ask Marina Oblakova, whose inner number is 214. For reports ask Timur, and for all else:"),
+        ("list", "1. the first thing that goes on in a second line;"),
+        ("list", "2. the second thing."),
+    ]
+
+
+def test_dots_of_a_table_of_contents_are_folded() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(50, 700, "Introduction" + " ." * 60 + " 7")
+
+    assert parsed(draw).text == "Introduction … 7"
 
 
 def test_three_columns_of_uneven_length() -> None:

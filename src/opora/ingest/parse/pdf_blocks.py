@@ -7,10 +7,12 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from opora.domain.knowledge import Block, BlockKind, Box, Place
+from opora.domain.knowledge import Block, BlockKind, Place
 from opora.ingest.parse.outline import Outline
 from opora.ingest.parse.pdf_layout import Line
+from opora.ingest.parse.pdf_table import box_of, find_tables
 from opora.ingest.parse.pdf_words import HYPHEN
+from opora.ingest.parse.rows import table_block
 
 HEADING_SIZE = 1.15
 """A heading is set this many times larger than the body."""
@@ -39,10 +41,20 @@ class BlockMaker:
         self._kind = BlockKind.PARAGRAPH
 
     def add(self, flow: list[Line]) -> None:
-        """Take the lines of one column."""
+        """Take the lines of one column; its tables become blocks of their own."""
+        at = 0
+        for table in find_tables(flow):
+            self._lines(flow[at : table.begin], flow)
+            self._close()
+            head, *rows = table.texts()
+            self._blocks.append(table_block(head, rows, table.place(flow, self._outline.path)))
+            at = table.end
+        self._lines(flow[at:], flow)
+
+    def _lines(self, lines: list[Line], flow: list[Line]) -> None:
         step = _usual_step(flow)
         previous: Line | None = None
-        for line in flow:
+        for line in lines:
             if self._begins(line, previous, step):
                 self._close()
             if not self._open:
@@ -64,7 +76,7 @@ class BlockMaker:
             line.size, previous.size
         ):
             return True
-        if _ITEM.match(line.text) and self._kind is not BlockKind.HEADING:
+        if self._kind is not BlockKind.HEADING and _begins_item(line, previous):
             return True
         if line.upright[1] - previous.upright[1] > step * PARAGRAPH_GAP:
             return True
@@ -84,16 +96,15 @@ class BlockMaker:
         return BlockKind.LIST if _ITEM.match(line.text) else BlockKind.PARAGRAPH
 
     def _is_heading(self, line: Line) -> bool:
-        return line.size >= self._body * HEADING_SIZE and any(char.isalpha() for char in line.text)
+        """Large letters; lines of a table of contents are not headings themselves."""
+        return line.size >= self._body * HEADING_SIZE and "…" not in line.text and any(map(str.isalpha, line.text))
 
     def _close(self) -> None:
         if not self._open:
             return
         lines, self._open = self._open, []
         text, starts = join_lines([line.text.strip() for line in lines])
-        boxes = tuple(
-            Box(page=line.page, x0=line.box[0], y0=line.box[1], x1=line.box[2], y1=line.box[3]) for line in lines
-        )
+        boxes = tuple(box_of(line) for line in lines)
         place = Place(boxes=boxes, box_starts=tuple(starts), page=boxes[0].page, page_end=boxes[-1].page)
         if self._kind is BlockKind.HEADING and len(text) <= HEADING_CHARS:
             ratio = max(line.size for line in lines) / self._body
@@ -112,6 +123,16 @@ class BlockMaker:
     def _add(self, kind: BlockKind, text: str, level: int, place: Place) -> None:
         if text.strip():
             self._blocks.append(Block(kind=kind, text=text, level=level, place=place))
+
+
+def _begins_item(line: Line, previous: Line) -> bool:
+    """A bullet always begins an item; a number or a dash may also stand at a line end's other side by chance."""
+    if _BULLET.match(line.text):
+        return True
+    if not _ITEM.match(line.text):
+        return False
+    is_item_above = _ITEM.match(previous.text) is not None and abs(previous.upright[0] - line.upright[0]) < line.size
+    return is_item_above or _ends_sentence(previous.text) or line.upright[0] - previous.upright[0] > INDENT * line.size
 
 
 def join_lines(lines: list[str]) -> tuple[str, list[int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,8 +17,21 @@ MIN_COLUMN_LINES = 3
 MIN_COLUMN_CHARS = 12
 """Columns of prose have lines at least this long; shorter ones are cells of a table, read row by row."""
 MAX_DEPTH = 6
+CELL_GAP = 1.4
+"""A gap this many sizes of the letters wide parts cells of a table."""
 _SPACE = 0.18
 """The narrowest space between words, in sizes of the letters."""
+_LEADERS = re.compile(r"(?:\s*[.·_…]){5,}\s*")
+"""Rows of dots that lead the eye, in tables of contents and forms."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Cell:
+    """A run of words that a wide gap parts from the others on its line; from ``x0`` to ``x1``, turned upright."""
+
+    text: str
+    x0: float
+    x1: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,6 +43,7 @@ class Line:
     box: Rect
     upright: Rect
     size: float
+    cells: list[Cell]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -198,23 +213,43 @@ def _lines(words: list[tuple[Rect, Word]]) -> list[_Set]:
 
 
 def _line(line: _Set) -> Line:
+    cells: list[list[tuple[Rect, Word]]] = []
+    previous: Rect | None = None
+    for entry in line.words:
+        if previous is None or entry[0][0] - previous[2] > entry[1].size * CELL_GAP:
+            cells.append([])
+        cells[-1].append(entry)
+        previous = entry[0]
+    made = [Cell(text=_text(cell), x0=cell[0][0][0], x1=cell[-1][0][2]) for cell in cells]
+    return Line(
+        text=_LEADERS.sub(" … ", " ".join(cell.text for cell in made)).strip(),
+        page=line.words[0][1].page,
+        box=_union([word.box for _, word in line.words]),
+        upright=_union([box for box, _ in line.words]),
+        size=_usual_size(line),
+        cells=made,
+    )
+
+
+def _text(words: list[tuple[Rect, Word]]) -> str:
     pieces: list[str] = []
     previous: Rect | None = None
-    for box, word in line.words:
+    for box, word in words:
         if previous is not None:
             gap = box[0] - previous[2]
             if gap > word.size * _SPACE or (word.spaced and gap > -word.size):
                 pieces.append(" ")
         pieces.append(word.text)
         previous = box
-    words = [word for _, word in line.words]
-    return Line(
-        text="".join(pieces),
-        page=words[0].page,
-        box=_union([word.box for word in words]),
-        upright=_union([box for box, _ in line.words]),
-        size=max(words, key=lambda word: len(word.text)).size,
-    )
+    return "".join(pieces)
+
+
+def _usual_size(line: _Set) -> float:
+    """The size of most of its letters; fonts of one size may have boxes of different heights."""
+    sizes: Counter[float] = Counter()
+    for _, word in line.words:
+        sizes[word.size] += len(word.text)
+    return sizes.most_common(1)[0][0]
 
 
 def _union(boxes: Sequence[Rect]) -> Rect:
