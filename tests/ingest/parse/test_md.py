@@ -137,3 +137,10 @@ def test_no_line_is_ever_lost_or_doubled(lines: list[str]) -> None:
         assert kept[-1] in ("```", "~~~")
         kept.pop()
     assert kept == source
+
+
+def test_a_text_too_long_for_a_tree_is_read_as_paragraphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(md, "STRUCTURE_CHARS", 10)
+    document = parsed("# Заголовок\n\nтекст под ним")
+    assert document.text == "# Заголовок\n\nтекст под ним"
+    assert document.file_type == "md"

@@ -15,7 +15,7 @@ from opora.text.decode import decode
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-STRUCTURE_CHARS = 8_000_000
+STRUCTURE_CHARS = 3_000_000
 """A longer text is read as plain paragraphs: building its tree would cost more memory than it is worth."""
 FRONT_MATTER_CHARS = 20_000
 TITLE_CHARS = 1_000
