@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -35,6 +35,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE_MS = 20_000
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -213,6 +214,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
@@ -261,7 +263,7 @@ def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iter
     """A fresh Russian page; at its end nothing was asked of another host and no script or policy error was seen."""
     options = {"locale": "ru-RU", "viewport": {"width": 1280, "height": 800}, **getattr(request, "param", {})}
     context = browser.new_context(base_url=address, **options)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE_MS)
     troubles: list[str] = []
     page = context.new_page()
     context.on("weberror", lambda error: troubles.append(f"error: {error.error}"))

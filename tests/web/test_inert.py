@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -195,32 +196,25 @@ def test_the_policy_stops_inline_script(page: Page, api: FakeApi, address: str) 
     assert json.dumps(address) not in html
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [ANSWER, MORE, "<kb", "<k", "< kb", "a <b <kb doc='x'", "<web", "<kbd>x</kbd>", '`<kb a="1"/>`', '<<kb/>kb x="1"'],
-)
-def test_every_beginning_of_an_answer_shows_no_raw_tag(page: Page, answer: str) -> None:
+ANSWERS = [ANSWER, MORE, "<kb", "<k", "< kb", "a <b <kb doc='x'", "<web", "<kbd>x</kbd>", '`<kb a="1"/>`']
+ANSWERS += ['<<kb/>kb x="1"', "</kb>", '<KB chunk_id="c"/>', '**<kb chunk_id="c"/>**', '<kb doc="a|b" chunk_id="c"/>']
+
+
+def test_every_beginning_of_an_answer_shows_no_raw_tag(page: Page) -> None:
     page.goto("/")
     shown = page.evaluate(
-        """async (answer) => {
+        """async (answers) => {
           const { renderAnswer } = await import('/static/render.js');
           const cite = () => document.createElement('i');
-          const texts = [];
-          for (let end = 0; end <= answer.length; end += 1) {
+          const show = (answer, final) => {
             const box = document.createElement('div');
-            renderAnswer(box, answer.slice(0, end), { final: false, cite });
-            texts.push(box.textContent);
-            if (end === answer.length) {
-              renderAnswer(box, answer, { final: true, cite });
-              texts.push(box.textContent);
-            }
-          }
-          return texts;
+            renderAnswer(box, answer, { final, cite });
+            return box.textContent;
+          };
+          const beginnings = (answer) => [...answer].map((_, end) => show(answer.slice(0, end), false));
+          return answers.map((answer) => [...beginnings(answer), show(answer, false), show(answer, true)]);
         }""",
-        answer,
+        ANSWERS,
     )
-    for text in shown:
-        assert "<kb " not in text
-        assert "<kb/" not in text
-        assert not text.endswith(("<kb", "</kb")), text[-40:]
-        assert "<web " not in text
+    for text in (text for texts in shown for text in texts):
+        assert not re.search(r"</?(?:kb|web)(?![\w-])", text, re.IGNORECASE), text[-60:]

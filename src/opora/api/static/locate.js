@@ -45,7 +45,7 @@ export function locateClaim(claim, text) {
 function* readings(claim) {
   const whole = claim.trim();
   yield whole;
-  yield whole.replace(/^[«“„"'「『(\s]+|[»”“"'」』)\s.…]+$/gu, "");
+  yield whole.replace(/^[«“„"'「『(\s]+|[»”“"'」』)]+[\s.…]*$/gu, "");
   const inMarks = [...whole.matchAll(/[«“„"「『]([^«»“”„"「」『』]+)[»”“"」』]/gu)].at(-1);
   if (inMarks) yield inMarks[1];
   const sentences = whole.split(/(?<=[.!?。！？])\s*/u).filter(Boolean);

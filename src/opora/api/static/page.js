@@ -13,8 +13,8 @@ export function pageView(box, { documentId, place, pages }) {
   const sheet = h("div", { class: "sheet" });
   const number = h("span", { "aria-live": "polite" });
   const turn = (by) => () => ((current += by), draw());
-  const back = iconButton("down", t("previousPage"), turn(-1), { class: "icon-button left" });
-  const on = iconButton("down", t("nextPage"), turn(1), { class: "icon-button right" });
+  const back = iconButton("next", t("previousPage"), turn(-1), { class: "icon-button left" });
+  const on = iconButton("next", t("nextPage"), turn(1));
   let ticket = 0;
 
   async function draw() {
