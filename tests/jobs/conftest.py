@@ -199,5 +199,14 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 @pytest.fixture
-def new_world() -> type[World]:
-    return World
+async def new_world() -> AsyncIterator[Callable[[Path], World]]:
+    """For tests that set up ports first, and start by themselves."""
+    made: list[World] = []
+
+    def make(folder: Path) -> World:
+        made.append(World(folder))
+        return made[-1]
+
+    yield make
+    for world in made:
+        await world.stop()

@@ -126,7 +126,6 @@ async def test_words_are_found_before_vectors_and_small_documents_do_not_wait(ne
     assert (progress.embedded, progress.seconds_left) == (progress.chunks, 0.0)
     await world.idle()
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_progress_estimates_when(new_world: Any, tmp_path: Any) -> None:
@@ -146,7 +145,6 @@ async def test_progress_estimates_when(new_world: Any, tmp_path: Any) -> None:
     assert progress.seconds_left == pytest.approx(2.0 * progress.chunks)
     gate.open.set()
     await world.idle()
-    await world.stop()
 
 
 @pytest.mark.parametrize(
@@ -175,7 +173,6 @@ async def test_a_base_without_vectors_is_complete_with_its_words(new_world: Any,
     assert await world.searched(base.base_id, "слово7 ")
     await world.idle()
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_a_base_without_words_keeps_them_out_of_the_engine(world: Any) -> None:
@@ -255,7 +252,6 @@ async def test_a_document_being_replaced_is_found_once_at_every_moment(new_world
     assert old in seen
     assert seen[-1] == new
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_a_replacement_that_cannot_be_read_leaves_the_earlier_version(world: Any) -> None:
@@ -304,7 +300,6 @@ async def test_deleted_in_mid_ingest_leaves_nothing(new_world: Any, tmp_path: An
     await world.idle()
     assert {row.document_id for row in world.engine.rows.values()} == {again.document_id}
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_replaced_in_mid_ingest_ends_with_the_last(new_world: Any, tmp_path: Any) -> None:
@@ -322,7 +317,6 @@ async def test_replaced_in_mid_ingest_ends_with_the_last(new_world: Any, tmp_pat
     await world.idle()
     assert await world.searched(base.base_id, "слово") == ["третье слово"]
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_a_failing_delete_is_tried_again_and_not_reported_as_gone(new_world: Any, tmp_path: Any) -> None:
@@ -346,7 +340,6 @@ async def test_a_failing_delete_is_tried_again_and_not_reported_as_gone(new_worl
     await world.idle()
     assert world.engine.rows == {}
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_a_base_goes_with_all_it_holds(world: Any) -> None:
@@ -384,7 +377,6 @@ async def test_an_outage_is_waited_out(new_world: Any, tmp_path: Any, port: str,
     assert done.parse_status is ParseStatus.COMPLETED
     await world.idle()
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 @pytest.mark.parametrize(
@@ -413,7 +405,6 @@ async def test_a_long_outage_fails_the_document_until_it_is_tried_again(
     assert (done.parse_status, done.error_reason) == (ParseStatus.COMPLETED, "")
     await world.idle()
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_a_chunk_is_switched_off_and_on(world: Any) -> None:
@@ -442,7 +433,6 @@ async def test_an_engine_that_misses_a_switch_is_told_again(new_world: Any, tmp_
     await world.chunks.set_enabled(await world.access.chunk(LOCAL_PRINCIPAL, chunk.chunk_id), chunk.chunk_id, False)
     await world.idle()
     assert not world.engine.rows[chunk.chunk_id].enabled
-    await world.stop()
 
 
 async def test_a_lost_engine_is_filled_anew(world: Any) -> None:
@@ -475,7 +465,6 @@ async def test_another_model_makes_all_vectors_anew_before_it_is_named(new_world
     assert {row.dimension for row in world.engine.rows.values()} == {12}
     assert (await world.bases.get(await world.scope(base.base_id), base.base_id)).embedding_model_id == "null-12"
     await world.check_sound(base.base_id)
-    await world.stop()
 
 
 async def test_a_model_that_comes_later_embeds_what_is_there(new_world: Any, tmp_path: Any) -> None:
@@ -490,7 +479,6 @@ async def test_a_model_that_comes_later_embeds_what_is_there(new_world: Any, tmp
     await world.idle()
     await world.check_sound(base.base_id)
     assert all(row.dimension == 8 for row in world.engine.rows.values())
-    await world.stop()
 
 
 async def test_the_files_of_a_lost_upload_are_swept(world: Any) -> None:
@@ -517,7 +505,6 @@ async def test_a_stored_file_that_is_gone_fails_the_document(new_world: Any, tmp
     await world.runner.start()
     [failed] = await settle(world, base.base_id, document)
     assert (failed.parse_status, failed.error_reason) == (ParseStatus.FAILED, "damaged_file")
-    await world.stop()
 
 
 async def test_disabled_chunks_stay_out_of_search_only(world: Any) -> None:
