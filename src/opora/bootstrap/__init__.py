@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from opora.bootstrap.app import App
+from opora.bootstrap.models import Models
 from opora.pipeline.builder import PRESETS
 from opora.pipeline.table import plugin_events
 from opora.settings import Settings
 from opora.store import backup, owner
 
-__all__ = ["App", "plugin_order", "read_backup", "serving_at", "write_backup"]
+__all__ = ["App", "Models", "plugin_order", "read_backup", "serving_at", "write_backup"]
 
 
 def serving_at(settings: Settings) -> str:

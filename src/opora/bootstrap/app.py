@@ -59,8 +59,8 @@ class App:
         self._owner: owner.FolderOwner | None = None
 
     @classmethod
-    async def open(cls, settings: Settings) -> Self:
-        """Take the data folder and start everything on it.
+    async def open(cls, settings: Settings, *, models: Models | None = None) -> Self:
+        """Take the data folder and start everything on it, with the models of the settings or with those given.
 
         Raises `Busy` when another process has the folder, `InvalidInput` for settings that do not fit.
         """
@@ -68,7 +68,7 @@ class App:
         async with AsyncExitStack() as stack:
             folder = owner.FolderOwner.take(settings.data)
             stack.callback(folder.release)
-            models = await make_models(settings, stack)
+            models = models or await make_models(settings, stack)
             app = cls(settings, models, _engine(settings))
             app._owner = folder
             stack.push_async_callback(app._engine.close)

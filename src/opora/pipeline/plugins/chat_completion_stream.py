@@ -33,8 +33,8 @@ class ChatCompletionStream:
             return await call_next(await self._written(self._model, draft, run))
         if not draft.question.scope.bases:
             raise ModelNotConfigured(
-                "There is no chat model, so Opora can only quote documents, and no knowledge base is in scope.",
-                hint="Choose a knowledge base, or set OPORA_CHAT_URL and OPORA_CHAT_MODEL.",
+                "There is nothing to quote from: no knowledge base is in scope, and no chat model is set.",
+                hint="Load documents (opora ingest FOLDER), or set OPORA_CHAT_URL and OPORA_CHAT_MODEL to chat freely.",
             )
         return await call_next(await self._quoted(draft, run))
 
