@@ -17,7 +17,7 @@ _CODE_WORD = re.compile(r"\b(?=[A-Za-z_./:\-]*[\d_./:A-Z])[A-Za-z0-9_./:\-]+\b")
 
 
 def detect_language(text: str, default: str = ENGLISH) -> str:
-    """``ru``, ``zh`` or ``en``; ``default`` when the text has no letters.
+    """``ru``, ``zh`` or ``en``; ``default`` when the text has no letters of their scripts.
 
     Codes and names in Latin letters do not make a Russian or Chinese question English.
     """
