@@ -23,14 +23,8 @@ def safe_cut(text: str, index: int, *, anchor: int = 0) -> int:
     if _is_plain(text[index - 1]) and _is_plain(text[index]):
         return index
     begin = _boundary_before(text, index, anchor)
-    last = begin
-    for cluster in _CLUSTER.finditer(text, begin):
-        if cluster.start() > index:
-            break
-        last = cluster.start()
-        if cluster.end() > index:
-            break
-    return last
+    # A slice, since the search for clusters may look back over all that stands before it (over flags, to pair them).
+    return begin + max(cluster.start() for cluster in _CLUSTER.finditer(text[begin : index + 1]))
 
 
 def next_cut(text: str, index: int, *, anchor: int = 0) -> int:
@@ -38,8 +32,12 @@ def next_cut(text: str, index: int, *, anchor: int = 0) -> int:
     before = safe_cut(text, index, anchor=anchor)
     if before >= index:
         return before
-    cluster = _CLUSTER.match(text, before)
-    return cluster.end() if cluster else index
+    length = _LOOK_BACK
+    while True:
+        cluster = _CLUSTER.match(text[before : before + length])
+        if cluster is None or cluster.end() < length or before + length >= len(text):
+            return before + cluster.end() if cluster else index
+        length *= 2
 
 
 def _boundary_before(text: str, index: int, anchor: int) -> int:
