@@ -17,7 +17,7 @@ from opora.merge.order import order_key
 from opora.merge.piece import Piece
 from opora.merge.state import Merging, Sources, dropped
 from opora.merge.texts import Texts
-from opora.text.tokens import overlap_coefficient
+from opora.text.tokens import negations, overlap_coefficient
 
 NEAR_DUPLICATE_RATIO = 0.85
 MAX_SIZE_RATIO = 3
@@ -75,8 +75,13 @@ def is_near_duplicate(lower: Piece, higher: Piece, texts: Texts) -> bool:
 
 
 def says_more(lower: str, higher: str, texts: Texts) -> bool:
-    """Whether ``lower`` has a fact that ``higher`` lacks: a number, code, name, negation, or a row of a table."""
+    """Whether ``lower`` says something that ``higher`` does not: a number, code, name, a table row, or the opposite."""
+    much_shorter = len(texts.tokens(lower)) < NEAR_DUPLICATE_RATIO * len(texts.tokens(higher))
+    if much_shorter and texts.contains(higher, lower):
+        return False
     if not texts.facts(lower) <= texts.facts(higher):
+        return True
+    if negations(texts.tokens(lower)) != negations(texts.tokens(higher)):
         return True
     is_table = any(CELL in line or line.lstrip().startswith("|") for line in lower.splitlines())
     return is_table and not texts.contains_lines(higher, lower)

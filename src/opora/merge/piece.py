@@ -94,8 +94,9 @@ def joined_place(best: Place, other: Place) -> Place:
         page=_least(best.page, other.page),
         page_end=_greatest(best.page_end or best.page, other.page_end or other.page),
         boxes=boxes,
-        row=_least(best.row, other.row),
-        row_end=_greatest(best.row_end or best.row, other.row_end or other.row),
+        box_starts=(),
+        row=_least(best.row, other.row) if best.sheet == other.sheet else best.row,
+        row_end=_greatest(best.row_end, other.row_end) if best.sheet == other.sheet else best.row_end,
     )
 
 

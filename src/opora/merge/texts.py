@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opora.text.signature import normalise_content
-from opora.text.tokens import codes, names, negations, token_set
+from opora.text.tokens import codes, names, token_set
 
 
 class Texts:
@@ -27,10 +27,10 @@ class Texts:
         return known
 
     def facts(self, text: str) -> frozenset[str]:
-        """Numbers, codes, names and negations: what a text may say that a text much like it does not."""
+        """Numbers, codes and names: what a text may say that a text much like it does not."""
         known = self._facts.get(text)
         if known is None:
-            known = self._facts[text] = codes(text) | names(text) | negations(self.tokens(text))
+            known = self._facts[text] = codes(text) | names(text)
         return known
 
     def contains(self, outer: str, inner: str) -> bool:
