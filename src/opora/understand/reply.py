@@ -27,7 +27,7 @@ _THINKING_END = re.compile(r"</(?:think(?:ing)?|reason(?:ing)?)\s*>", re.IGNOREC
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _NAMES = "|".join((*QUERY_FIELDS, *INTENT_FIELDS, *IMAGE_FIELDS, *OCR_FIELDS))
 _FIELD = re.compile(rf"[\"'](?P<name>{_NAMES})[\"']\s*:\s*(?P<quote>[\"'])", re.IGNORECASE)
-_FIELD_END = rf"(?=\s*,\s*[\"'](?:{_NAMES})[\"']\s*:|\s*,?\s*\}})"
+_FIELD_END = rf"(?=\s*,\s*[\"'](?:(?:{_NAMES})[\"']\s*:|[a-z_]{{2,}}\Z)|\s*,?\s*\}})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,8 @@ def _fields(text: str) -> Mapping[str, Any]:
     for match in _FIELD.finditer(text):
         name = match["name"].lower()
         rest = text[match.end() :]
-        end = re.search(re.escape(match["quote"]) + _FIELD_END, rest)
+        after = "" if name in INTENT_FIELDS else _FIELD_END
+        end = re.search(re.escape(match["quote"]) + after, rest, re.IGNORECASE)
         if end is not None:
             found.setdefault(name, _unescaped(rest[: end.start()]))
         elif name in (*IMAGE_FIELDS, *OCR_FIELDS):
