@@ -24,7 +24,8 @@ def safe_cut(text: str, index: int, *, anchor: int = 0) -> int:
         return index
     begin = _boundary_before(text, index, anchor)
     # A slice, since the search for clusters may look back over all that stands before it (over flags, to pair them).
-    return begin + max(cluster.start() for cluster in _CLUSTER.finditer(text[begin : index + 1]))
+    starts: list[int] = [cluster.start() for cluster in _CLUSTER.finditer(text[begin : index + 1])]
+    return begin + starts[-1]
 
 
 def next_cut(text: str, index: int, *, anchor: int = 0) -> int:
