@@ -1,9 +1,19 @@
 """Opora finds the passages in an organisation's own documents that a question stands on, and answers from them.
 
-One question travels through the rooms in this order:
+One question travels in this order; the room that does the work stands beside each event:
 
-``chat`` (history) -> ``understand`` -> ``retrieve`` -> ``rank`` -> ``merge`` -> ``prompt`` -> ``models`` (generation)
--> ``cite`` -> ``stream``; ``pipeline`` holds the order, ``bootstrap`` puts everything together.
+    load_history            pipeline     the last rounds of the conversation
+    memory_recall           -            nothing yet
+    query_understand        understand   what is really asked
+    chunk_search_parallel   retrieve     every way of finding at once, fused
+    chunk_rerank            rank         the best, and unlike each other
+    chunk_merge             merge        chunks become passages
+    filter_top_k            merge        the cut
+    into_chat_message       prompt       what the model gets to read
+    chat_completion_stream  cite         the answer, with citations, piece by piece
+
+Around it: ``chat`` starts and stops the run, ``pipeline`` holds the order, ``stream`` keeps the events for readers,
+and ``bootstrap`` puts everything together. Documents travel by ``ingest``, ``index`` and ``jobs``.
 """
 
 __version__ = "0.1.0"
