@@ -88,7 +88,8 @@ def says_more(lower: str, higher: str, texts: Texts) -> bool:
 
 
 def _is_alike(a: str, b: str, texts: Texts) -> bool:
-    if texts.contains(a, b) or texts.contains(b, a):
+    shorter, longer = sorted((texts.normal(a), texts.normal(b)), key=len)
+    if shorter and shorter in longer:
         return True
     first, second = texts.tokens(a), texts.tokens(b)
     smaller, larger = sorted((len(first), len(second)))
@@ -110,30 +111,33 @@ class _Index:
         for piece in pieces:
             for token in texts.tokens(piece.result.content):
                 self._frequency[token] += 1
-        self._holders: defaultdict[str, list[Piece]] = defaultdict(list)
-        self._by_rare: defaultdict[str, list[Piece]] = defaultdict(list)
         self._kept: list[Piece] = []
-        self._tiny: list[Piece] = []
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_rare: defaultdict[str, list[int]] = defaultdict(list)
+        self._tiny: list[int] = []
 
     def add(self, piece: Piece) -> None:
         tokens = self._texts.tokens(piece.result.content)
+        place = len(self._kept)
         self._kept.append(piece)
         for token in tokens:
-            self._holders[token].append(piece)
+            self._holders[token].append(place)
         if len(tokens) <= EDGE_TOKENS:
-            self._tiny.append(piece)
+            self._tiny.append(place)
         for token in self._rare(tokens):
-            self._by_rare[token].append(piece)
+            self._by_rare[token].append(place)
 
     def like(self, piece: Piece) -> list[Piece]:
         """Candidates in the order in which they were kept, best first."""
         tokens = self._texts.tokens(piece.result.content)
         if len(tokens) <= EDGE_TOKENS:
             return self._kept
-        near = {id(p) for token in self._rare(tokens) for p in self._holders.get(token, ())}
-        near.update(id(p) for token in tokens & self._by_rare.keys() for p in self._by_rare[token])
-        near.update(id(p) for p in self._tiny)
-        return [p for p in self._kept if id(p) in near]
+        near = set(self._tiny)
+        for token in self._rare(tokens):
+            near.update(self._holders.get(token, ()))
+        for token in tokens & self._by_rare.keys():
+            near.update(self._by_rare[token])
+        return [self._kept[place] for place in sorted(near)]
 
     def _rare(self, tokens: frozenset[str]) -> list[str]:
         missing = max(int(len(tokens) * (1 - NEAR_DUPLICATE_RATIO) + 1e-9), EDGE_TOKENS)
