@@ -143,6 +143,8 @@ async def answer_call(request: Request) -> Response:
         case "DELETE", ["knowledge", wanted]:
             api.documents = [row for row in api.documents if row["id"] != wanted]
             return data({})
+        case "GET", ["knowledge", wanted, "progress"]:
+            return found([row["progress"] for row in api.documents if row["id"] == wanted and "progress" in row])
         case "GET", ["knowledge", wanted, "text"]:
             return data({"text": api.texts.get(wanted, "")})
         case "GET", ["knowledge", _, "pages", _]:

@@ -35,6 +35,18 @@ def test_dropped_files_are_sent_and_become_ready(page: Page, api: FakeApi) -> No
     expect(page.locator("#documents .status")).to_have_text(["готов", "готов"])
 
 
+def test_files_that_come_before_the_bases_are_known_wait_for_them(page: Page, api: FakeApi) -> None:
+    held: list[Any] = []
+    page.route("**/knowledge-bases?*", lambda route: held.append(route))
+    with page.expect_request("**/knowledge-bases?*"):
+        page.goto("/")
+    page.set_input_files("#files", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"text"})
+    held[0].continue_()
+    expect(page.locator("#documents .status")).to_have_text("в очереди")
+    expect(page.locator("#base option")).to_have_text("Правила")
+    assert api.calls_to("POST", "knowledge-bases/kb-1/knowledge/file")
+
+
 def test_a_drop_on_the_page_sends_the_file(page: Page, api: FakeApi) -> None:
     page.goto("/")
     expect(page.locator("#base option")).to_have_count(1)

@@ -85,6 +85,7 @@ export const bases = {
 export const documents = {
   list: (base, page, size) => json("GET", `knowledge-bases/${id(base)}/knowledge?page=${page}&page_size=${size}`),
   get: (document) => data("GET", `knowledge/${id(document)}`),
+  progress: (document) => data("GET", `knowledge/${id(document)}/progress`),
   text: async (document) => (await data("GET", `knowledge/${id(document)}/text`)).text ?? "",
   page: async (document, page) => (await request("GET", `knowledge/${id(document)}/pages/${id(page)}`)).blob(),
   file: async (document) => (await request("GET", `knowledge/${id(document)}/download`)).blob(),

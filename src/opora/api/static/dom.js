@@ -47,6 +47,13 @@ export function patch(list, items) {
   if (focused && !list.contains(document.activeElement)) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
+/** Bring `node` to the middle of `box`, and move nothing else: `scrollIntoView` would also shift the page around it. */
+export function reveal(node, box) {
+  if (!node) return;
+  const [inner, outer] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+  box.scrollTop += inner.top - outer.top - Math.max(0, (outer.height - inner.height) / 2);
+}
+
 export const byId = (id) => document.getElementById(id);
 
 const SHAPES = {

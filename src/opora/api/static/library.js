@@ -10,6 +10,7 @@ import { createUploads, droppedFiles } from "./uploads.js";
 const KEPT = "opora.base";
 const ALL = "";
 const PAGE = 50;
+const ESTIMATES = 8;
 const BUSY_MS = 1000;
 const IDLE_MS = 20_000;
 const UNFINISHED = new Set(["pending", "processing", "deleting"]);
@@ -21,6 +22,7 @@ let total = 0;
 let pages = 1;
 let timer = 0;
 let reading = 0;
+let loaded = Promise.resolve();
 let report = () => {};
 
 /** The bases that a question is asked of; an empty list means all of them. */
@@ -28,7 +30,8 @@ export const chosenBases = () => (chosen ? [chosen] : []);
 export const isEmpty = () => known.length === 0 || (chosen !== ALL && total === 0);
 
 const uploads = createUploads({
-  baseFor: async () => chosen || (await createBase(known.length ? null : t("firstBase"))),
+  // Files may be dropped before the bases are known.
+  baseFor: () => loaded.then(() => chosen || createBase(known.length ? null : t("firstBase"))),
   onChange: drawDocuments,
   onStored: refreshDocuments,
 });
@@ -38,10 +41,11 @@ export async function startLibrary({ onProblem }) {
   wire();
   document.addEventListener("languagechange", () => (drawBases(), drawDocuments()));
   document.addEventListener("visibilitychange", () => document.hidden || refreshDocuments());
-  await refreshBases();
+  loaded = refreshBases();
+  await loaded;
 }
 
-export async function refreshBases() {
+async function refreshBases() {
   known = await bases.list();
   if (!known.some((base) => base.id === chosen) && !(chosen === ALL && known.length > 1)) chosen = known[0]?.id ?? null;
   drawBases();
@@ -91,6 +95,7 @@ export async function refreshDocuments() {
         found.push(...listed.data);
         count = listed.total ?? found.length;
       }
+      await estimate(found);
       if (mine !== reading) return;
       rows = found;
       total = count;
@@ -108,6 +113,12 @@ export async function refreshDocuments() {
     const busy = rows.some((row) => UNFINISHED.has(row.parse_status));
     timer = setTimeout(() => (document.hidden ? undefined : refreshDocuments()), busy ? BUSY_MS : IDLE_MS);
   }
+}
+
+/** Ask how long the first documents in work will take; the list itself does not say. */
+async function estimate(found) {
+  const working = found.filter((row) => row.parse_status === "processing" && row.chunk_count).slice(0, ESTIMATES);
+  await Promise.all(working.map(async (row) => (row.progress = await documents.progress(row.id).catch(() => undefined))));
 }
 
 const guarded = (action) => async (...given) => {
@@ -151,7 +162,8 @@ function uploadRow({ key, name, part, state, message }) {
 }
 
 function documentRow(row) {
-  const name = row.title || row.file_name;
+  // People look for the file that they brought; the title inside it is what citations show.
+  const name = row.file_name || row.title;
   const { text, part } = statusOf(row);
   const open = () => openSource({ title: name, documentId: row.id });
   const remove = guarded(async () => {
@@ -163,7 +175,7 @@ function documentRow(row) {
   return h(
     "li",
     { class: `document ${row.parse_status}` },
-    h("button", { type: "button", class: "name", "data-key": row.id, title: row.file_name || name, onclick: open }, name),
+    h("button", { type: "button", class: "name", "data-key": row.id, title: row.title || name, onclick: open }, name),
     h("span", { class: "status" }, text),
     part !== null && h("progress", { max: "1", value: part, "aria-label": name }),
     iconButton("trash", `${t("deleteDocument")}: ${name}`, remove, { "data-key": `${row.id} delete` }),

@@ -1,9 +1,9 @@
 // The side panel that opens a citation at its place: the page with its boxes, the rows of a table, or the text.
 
 import { chunk as fetchChunk, documents } from "./api.js";
-import { byId, fill, h, icon, iconButton } from "./dom.js";
+import { byId, fill, h, icon, iconButton, reveal } from "./dom.js";
 import { t } from "./i18n.js";
-import { locateClaim, unitIndex } from "./locate.js";
+import { locate, locateClaim, unitIndex } from "./locate.js";
 import { pageView } from "./page.js";
 
 const AROUND = 6000;
@@ -36,11 +36,17 @@ export async function openSource({ title = "", chunkId = "", documentId = "", cl
     const [document_, text] = await Promise.all([documents.get(id), documents.text(id)]);
     if (ticket !== opened) return;
     shown = { title: document_.title || document_.file_name || title, documentId: id, fileName: document_.file_name };
-    present(document_, chunk, text, claim);
+    present(document_, widest(chunk, stored, claim), text, claim);
   } catch (error) {
     if (ticket === opened) gone(error, stored, claim);
   }
   document.dispatchEvent(new Event("sourcechange"));
+}
+
+/** The chunk, or the passage it was merged into for the answer when only that holds the quoted words. */
+function widest(chunk, stored, claim) {
+  const needed = chunk && stored?.place?.end > stored?.place?.start && claim && !locateClaim(claim, chunk.content);
+  return needed && locateClaim(claim, stored.content) ? { ...chunk, content: stored.content, place: stored.place } : chunk;
 }
 
 export function closeSource() {
@@ -83,12 +89,16 @@ export function placeInWords(place, context = "") {
 }
 
 function present(document_, chunk, text, claim) {
-  header(shown.title, placeInWords(chunk?.place));
+  const { title, fileName } = shown;
+  header(title, [placeInWords(chunk?.place), fileName !== title && fileName].filter(Boolean).join(" · "));
   tools(document_);
   const views = [];
   const place = chunk?.place ?? {};
   if (place.page || document_.file_type === "pdf") {
-    views.push(["viewPage", (box) => pageView(box, { documentId: shown.documentId, place, pages: document_.metadata?.pages })]);
+    const found = chunk && locateClaim(claim, chunk.content);
+    const sentence = found && { from: found.start / chunk.content.length, to: found.end / chunk.content.length };
+    const { documentId } = shown;
+    views.push(["viewPage", (box) => pageView(box, { documentId, place, pages: document_.metadata?.pages, sentence })]);
   }
   if (place.row) views.push(["viewRows", (box) => rowsView(box, chunk, claim)]);
   views.push(["viewText", (box) => textView(box, text, chunk, claim)]);
@@ -148,7 +158,7 @@ function textView(box, text, chunk, claim) {
   };
   draw();
   fill(box, up, body, down);
-  (box.querySelector("mark.sentence") ?? box.querySelector("mark"))?.scrollIntoView({ block: "center" });
+  reveal(box.querySelector("mark.sentence") ?? box.querySelector("mark"), byId("source-body"));
   return undefined;
 }
 
@@ -187,7 +197,7 @@ function rowsView(box, { content, place }, claim) {
   const count = (place.row_end ?? place.row) - place.row + 1;
   const heads = Math.max(0, lines.length - count);
   const rows = lines.map((line, index) => {
-    const quoted = Boolean(claim) && (locateClaim(claim, line) || locateClaim(line, claim));
+    const quoted = Boolean(claim) && (locateClaim(claim, line) || locate(line, claim));
     const number = index < heads ? "" : place.row + index - heads;
     const cells = line.split(CELL_JOIN).map((cell) => {
       const [, name, value] = /^([^:]{1,60}): (.*)$/.exec(cell) ?? [null, "", cell];
@@ -196,7 +206,7 @@ function rowsView(box, { content, place }, claim) {
     return h("li", { class: quoted ? "quoted" : null }, h("b", {}, number), h("div", {}, cells));
   });
   fill(box, h("ol", { class: "rows" }, rows));
-  box.querySelector(".quoted")?.scrollIntoView({ block: "center" });
+  reveal(box.querySelector(".quoted"), byId("source-body"));
 }
 
 byId("source-close").append(icon("close"));
