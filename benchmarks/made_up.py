@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ DIMENSION = 384
 VOCABULARY = 50_000
 Matrix = npt.NDArray[np.float32]
 
-_SYLLABLES = "ба ве ги до жу зе ка ле ми но пу ра си те фо ху ца че ша щи ро ста пре вод зна".split()
+_SYLLABLES = re.findall(r"\w+", "ба ве ги до жу зе ка ле ми но пу ра си те фо ху ца че ша щи ро ста пре вод зна")
 
 
 def units(rng: np.random.Generator, rows: int) -> Matrix:
