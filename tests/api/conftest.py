@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import httpx2
 import pytest
+import pytest_asyncio
 import uvicorn
+from fastapi import FastAPI
 
 from opora.api.app import create_app
 from opora.bootstrap import App
@@ -57,6 +60,15 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
     await opened.close()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+    """One application for all tests of a module that keep to bases of their own."""
+    folder = tmp_path_factory.mktemp("shared")
+    opened = await App.open(Settings(data=folder, embedding="none", upload_limit=200_000))
+    yield opened
+    await opened.close()
+
+
 @pytest.fixture
 def chat_model() -> GatedChat:
     return GatedChat()
@@ -75,9 +87,19 @@ async def written(tmp_path: Path, chat_model: GatedChat, monkeypatch: pytest.Mon
     await opened.close()
 
 
+_made: WeakKeyDictionary[App, FastAPI] = WeakKeyDictionary()
+
+
+def application(app: App) -> FastAPI:
+    """Made once for each: describing all routes takes a tenth of a second."""
+    if app not in _made:
+        _made[app] = create_app(app)
+    return _made[app]
+
+
 @contextlib.asynccontextmanager
 async def client_of(app: App, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
-    transport = httpx2.ASGITransport(create_app(app))
+    transport = httpx2.ASGITransport(application(app))
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", **options) as client:
         yield client
 
@@ -93,7 +115,7 @@ async def serving(app: App) -> AsyncIterator[httpx2.AsyncClient]:
     """A real server on a loopback port: the test transport gathers a whole answer, this one streams."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
-        uvicorn.Config(create_app(app), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2)
+        uvicorn.Config(application(app), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2)
     )
     started = asyncio.Event()
     begin = server.startup
@@ -107,7 +129,7 @@ async def serving(app: App) -> AsyncIterator[httpx2.AsyncClient]:
     task = asyncio.create_task(server.serve(sockets=[listener]))
     await started.wait()
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=20) as client:
+    async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=10) as client:
         yield client
     server.should_exit = True
     await task

@@ -54,8 +54,10 @@ class EventStream(StreamingResponse):
 
     media_type = CONTENT_TYPE
 
-    def __init__(self, frames: AsyncGenerator[bytes, None], *, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
-        super().__init__(frames, headers=dict(HEADERS))
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], status_code: int = 200, *, keep_alive: float = KEEP_ALIVE_SECONDS
+    ) -> None:
+        super().__init__(frames, status_code, headers=dict(HEADERS))
         self._frames = frames
         self._keep_alive = keep_alive
         self._quiet = False

@@ -1,0 +1,167 @@
+"""Every route of the OpenAPI document answers an id of another tenant exactly as one that is not there."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from opora.bootstrap import App
+from opora.domain.scope import LOCAL_PRINCIPAL, Principal
+from opora.domain.stream import TERMINAL
+
+from .conftest import COLLEAGUE, QUESTION, STRANGER, add_text, application, client_of, scope_of
+
+ABSENT = "00000000000000000000000000"
+BODIES: dict[tuple[str, str], dict[str, Any]] = {
+    ("put", "/api/v1/knowledge-bases/{base_id}"): {"json": {"name": "Чужое"}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/knowledge/file"): {"files": {"file": ("a.txt", b"text")}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/knowledge/manual"): {"json": {"title": "t", "content": "c"}},
+    ("put", "/api/v1/chunks/{document_id}/{chunk_id}"): {"json": {"is_enabled": False}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/hybrid-search"): {"json": {"query_text": "q"}},
+    ("put", "/api/v1/sessions/{session_id}"): {"json": {"title": "Чужое"}},
+    ("post", "/api/v1/sessions/{session_id}/stop"): {"json": {"message_id": "{message_id}"}},
+    ("post", "/api/v1/knowledge-chat/{session_id}"): {"json": {"query": "q"}},
+}
+"""A valid body for each route that wants one. A route that is missing here answers 422 and fails the test."""
+
+
+@pytest.fixture
+async def theirs(app: App) -> dict[str, str]:
+    return await everything_of(app, STRANGER)
+
+
+@pytest.fixture
+async def http(app: App) -> AsyncIterator[httpx2.AsyncClient]:
+    async with client_of(app) as client:
+        yield client
+
+
+async def everything_of(app: App, principal: Principal) -> dict[str, str]:
+    """One of everything, belonging to somebody."""
+    base_id, document_id = await add_text(app, principal)
+    scope = await app.access.document(principal, document_id)
+    from opora.ports import Page
+
+    (chunk, *_) = (await app.chunks.browse(scope, document_id, Page())).items
+    session = await app.sessions.create(scope_of(principal), title="Секрет")
+    asked = await app.chat.ask(scope, session.session_id, QUESTION)
+    async for _, event in app.chat.follow(scope, session.session_id, asked.assistant_message_id):
+        if event.response_type is TERMINAL:
+            break
+    return {
+        "base_id": base_id,
+        "document_id": document_id,
+        "chunk_id": chunk.chunk_id,
+        "session_id": session.session_id,
+        "message_id": asked.assistant_message_id,
+        "page": "1",
+    }
+
+
+def operations(app: App) -> list[tuple[str, str]]:
+    paths = application(app).openapi()["paths"]
+    return [(method, path) for path, item in paths.items() for method in item if "{" in path]
+
+
+def filled(value: Any, ids: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"\{(\w+)\}", lambda match: ids[match[1]], value)
+    if isinstance(value, dict):
+        return {key: filled(item, ids) for key, item in value.items()}
+    return value
+
+
+async def call(http: httpx2.AsyncClient, method: str, path: str, ids: dict[str, str]) -> httpx2.Response:
+    options = filled(BODIES.get((method, path), {}), ids)
+    if "continue-stream" in path:
+        options["params"] = {"message_id": ids["message_id"]}
+    return await http.request(method, filled(path, ids), **options)
+
+
+async def test_every_route_with_the_ids_of_another_tenant(
+    app: App, http: httpx2.AsyncClient, theirs: dict[str, str]
+) -> None:
+    absent = dict.fromkeys(theirs, ABSENT) | {"page": "1"}
+    walked = operations(app)
+    assert len(walked) > 20
+    for method, path in walked:
+        foreign = await call(http, method, path, theirs)
+        missing = await call(http, method, path, absent)
+        assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content), (method, path)
+        assert foreign.status_code == 404, (method, path, foreign.text)
+        assert "Секрет" not in foreign.text
+        assert {name: foreign.headers[name] for name in ("content-type", "content-length")} == {
+            name: missing.headers[name] for name in ("content-type", "content-length")
+        }
+
+
+async def test_nothing_of_theirs_was_changed(app: App, http: httpx2.AsyncClient, theirs: dict[str, str]) -> None:
+    for method, path in operations(app):
+        await call(http, method, path, theirs)
+    scope = await app.access.document(STRANGER, theirs["document_id"])
+    assert (await app.documents.get(scope, theirs["document_id"])).title == "Проезд"
+    session = await app.sessions.get(scope_of(STRANGER), theirs["session_id"])
+    assert (session.title, session.is_pinned) == ("Секрет", False)
+    assert (await app.chunks.get(scope, theirs["chunk_id"])).enabled
+
+
+async def test_the_walk_reaches_what_is_ones_own(app: App, http: httpx2.AsyncClient) -> None:
+    """The walk would prove nothing if its calls were refused for another reason."""
+    mine = await everything_of(app, LOCAL_PRINCIPAL)
+    for method, path in operations(app):
+        if method == "delete" or path.endswith("/pages/{page}"):
+            continue
+        response = await call(http, method, path, mine)
+        assert response.status_code in (200, 201, 409), (method, path, response.text)
+
+
+async def test_a_session_of_a_colleague_is_not_found_either(app: App, http: httpx2.AsyncClient) -> None:
+    theirs = await everything_of(app, COLLEAGUE)
+    for method, path in operations(app):
+        if "session_id" in path or "message_id" in path:
+            response = await call(http, method, path, theirs)
+            assert response.status_code == 404, (method, path, response.text)
+
+
+async def test_a_message_of_another_session_of_ones_own(app: App, http: httpx2.AsyncClient) -> None:
+    mine = await everything_of(app, LOCAL_PRINCIPAL)
+    other = await app.sessions.create(scope_of(LOCAL_PRINCIPAL))
+    ids = mine | {"session_id": other.session_id}
+    for method, path in (
+        ("get", "/api/v1/sessions/continue-stream/{session_id}"),
+        ("post", "/api/v1/sessions/{session_id}/stop"),
+    ):
+        response = await call(http, method, path, ids)
+        assert response.status_code == 404, (path, response.text)
+
+
+@pytest.mark.parametrize("body", [{"knowledge_base_ids": ["{base_id}"]}, {"knowledge_base_ids": [ABSENT]}])
+async def test_search_and_chat_over_a_base_of_another_tenant(
+    app: App, http: httpx2.AsyncClient, theirs: dict[str, str], body: dict[str, Any]
+) -> None:
+    session = await app.sessions.create(scope_of(LOCAL_PRINCIPAL))
+    for path in ("/api/v1/knowledge-search", f"/api/v1/knowledge-chat/{session.session_id}"):
+        response = await http.post(path, json={"query": QUESTION, **filled_list(body, theirs)})
+        assert response.status_code == 404
+        assert "проезд" not in response.text
+
+
+async def test_search_by_a_document_of_another_tenant_finds_nothing_of_it(
+    app: App, http: httpx2.AsyncClient, theirs: dict[str, str]
+) -> None:
+    await add_text(app, LOCAL_PRINCIPAL, "Совсем другое про проезд.")
+    body = {"query": QUESTION, "knowledge_ids": [theirs["document_id"]]}
+    response = await http.post("/api/v1/knowledge-search", json=body)
+    assert response.status_code in (200, 404)
+    assert response.json().get("data", []) == []
+
+
+async def test_search_over_everything_stays_in_the_tenant(http: httpx2.AsyncClient, theirs: dict[str, str]) -> None:
+    response = await http.post("/api/v1/knowledge-search", json={"query": QUESTION})
+    assert response.json()["data"] == []
+
+
+def filled_list(body: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    return {key: [filled(one, ids) for one in value] for key, value in body.items()}
