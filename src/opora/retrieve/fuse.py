@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from opora.domain.errors import InvalidInput
 from opora.domain.search import EngineHit, ScoreKind
-from opora.retrieve.scales import by_own_best, finite
+from opora.retrieve.scales import by_own_best
 
 VECTOR = "vector"
 KEYWORD = "keyword"
@@ -89,27 +90,41 @@ def gather(lists: Sequence[ArmList]) -> dict[str, Fused]:
     """
     union: dict[str, Fused] = {}
     for one in lists:
-        is_vector = one.arm == VECTOR
-        shares = None if is_vector else _shares(one.hits)
-        for place, hit in enumerate(one.hits):
-            rank = place + 1
-            item = union.get(hit.chunk_id)
-            if item is None:
-                item = union[hit.chunk_id] = Fused(hit.chunk_id, hit.base_id)
-            score = finite(hit.score)
-            if is_vector:
-                if not item.vector_rank or rank < item.vector_rank:
-                    item.vector_rank = rank
-                if item.vector_score is None or score > item.vector_score:
-                    item.vector_score = score
-                continue
-            if not item.keyword_rank or rank < item.keyword_rank:
-                item.keyword_rank = rank
-            if hit.kind is not ScoreKind.NONE and (item.keyword_score is None or score > item.keyword_score):
-                item.keyword_score = score
-            if shares is not None and shares[place] > item.share:
-                item.share = shares[place]
+        if one.arm == VECTOR:
+            _gather_vector(union, one.hits)
+        else:
+            _gather_keyword(union, one.hits)
     return union
+
+
+def _gather_vector(union: dict[str, Fused], hits: Sequence[EngineHit]) -> None:
+    for rank, hit in enumerate(hits, start=1):
+        score = hit.score if isfinite(hit.score) else 0.0
+        item = union.get(hit.chunk_id)
+        if item is None:
+            item = union[hit.chunk_id] = Fused(hit.chunk_id, hit.base_id)
+        if not item.vector_rank or rank < item.vector_rank:
+            item.vector_rank = rank
+        if item.vector_score is None or score > item.vector_score:
+            item.vector_score = score
+
+
+def _gather_keyword(union: dict[str, Fused], hits: Sequence[EngineHit]) -> None:
+    has_scores = bool(hits) and hits[0].kind is not ScoreKind.NONE
+    shares = by_own_best([hit.score for hit in hits]) if has_scores else [0.0] * len(hits)
+    for rank, (hit, share) in enumerate(zip(hits, shares, strict=True), start=1):
+        item = union.get(hit.chunk_id)
+        if item is None:
+            item = union[hit.chunk_id] = Fused(hit.chunk_id, hit.base_id)
+        if not item.keyword_rank or rank < item.keyword_rank:
+            item.keyword_rank = rank
+        if not has_scores:
+            continue
+        score = hit.score if isfinite(hit.score) else 0.0
+        if item.keyword_score is None or score > item.keyword_score:
+            item.keyword_score = score
+        if share > item.share:
+            item.share = share
 
 
 def reciprocal_rank(rank: int, k: int) -> float:
@@ -122,10 +137,10 @@ def _described(items: Sequence[Fused], weights: FusionWeights) -> None:
     total = weights.vector + weights.keyword
     if total <= 0 or weights.vector < 0 or weights.keyword < 0:
         raise InvalidInput.of("weights", "The weights of the arms must not be negative, and one must be above 0.")
+    deepest = max(max(item.vector_rank, item.keyword_rank) for item in items)
+    by_rank = [reciprocal_rank(rank, weights.k) for rank in range(deepest + 1)]
     for item in items:
-        vector = weights.vector * reciprocal_rank(item.vector_rank, weights.k)
-        keyword = weights.keyword * reciprocal_rank(item.keyword_rank, weights.k)
-        item.score = (vector + keyword) / total
+        item.score = (weights.vector * by_rank[item.vector_rank] + weights.keyword * by_rank[item.keyword_rank]) / total
         item.kind = ScoreKind.RRF
 
 
@@ -163,12 +178,6 @@ def _keyword_only(items: Sequence[Fused], k: int) -> None:
             item.score, item.kind = reciprocal_rank(item.keyword_rank, k), ScoreKind.RRF
         else:
             item.score, item.kind = item.share, ScoreKind.BM25
-
-
-def _shares(hits: Sequence[EngineHit]) -> list[float] | None:
-    if not hits or hits[0].kind is ScoreKind.NONE:
-        return None
-    return by_own_best([hit.score for hit in hits])
 
 
 def _spread(scores: Sequence[float]) -> Callable[[float], float]:

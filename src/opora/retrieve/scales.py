@@ -39,10 +39,10 @@ def normalised(hits: Sequence[EngineHit], *, mixed: bool) -> Sequence[EngineHit]
 
 def by_own_best(scores: Sequence[float]) -> list[float]:
     """Scores of one list divided by its best, in [0, 1]; a list whose best is not above 0 keeps only its order."""
-    best = max((finite(score) for score in scores), default=0.0)
+    best = max((score for score in scores if math.isfinite(score)), default=0.0)
     if best <= 0.0:
         return [1.0 / rank for rank in range(1, len(scores) + 1)]
-    return [clamp01(score / best) for score in scores]
+    return [score / best if 0.0 <= score <= best else clamp01(score / best) for score in scores]
 
 
 def _fits(hit: EngineHit, mixed: bool) -> bool:

@@ -58,18 +58,17 @@ class Search:
         result in its place.
         """
         query = clean_query(request.query)
-        bases = await self._bases(scope)
-        if not bases:
+        if not scope.bases:
             return Stage(warnings=("There is no knowledge base to search.",))
         values = settings.values if settings is not None else RetrievalSettings()
-        card = self._embedder.card if self._embedder is not None else None
-        chosen = plan(bases, request.mode, card.identity if card is not None else None)
-        warnings = self._missing_vectors(chosen, request.mode)
-        limits = settle(
-            scope, request, values, bases=len(bases), model_threshold=card.vector_threshold if card is not None else 0.0
-        )
-        vector = asyncio.ensure_future(self._embed(query)) if chosen.needs_vector else None
+        vector = self._start_embedding(query, request.mode)
         try:
+            bases = await self._bases(scope)
+            card = self._embedder.card if self._embedder is not None else None
+            chosen = plan(bases, request.mode, card.identity if card is not None else None)
+            warnings = self._missing_vectors(chosen, request.mode)
+            threshold = card.vector_threshold if card is not None else 0.0
+            limits = settle(scope, request, values, bases=len(bases), model_threshold=threshold)
             arms = Arms(scope, chosen.groups, engines=self._engines, query=query, vector=vector, seconds=self._timeout)
             found = await self._rounds(arms, limits, bases[0].base_type is BaseType.FAQ)
         finally:
@@ -81,8 +80,6 @@ class Search:
 
     async def _bases(self, scope: Scope) -> list[KnowledgeBase]:
         """The bases of a scope in its order; raises `NotFound` when one is gone."""
-        if not scope.bases:
-            return []
         by_owner: dict[str, list[str]] = {}
         for ref in scope.bases:
             by_owner.setdefault(ref.tenant_id, []).append(ref.base_id)
@@ -106,6 +103,12 @@ class Search:
             return []
         names = ", ".join(sorted(base.name for base in chosen.without_vectors))
         return [f"Searched by words only, for lack of the embedding model: {names}."]
+
+    def _start_embedding(self, query: str, mode: SearchMode) -> asyncio.Future[Vectors] | None:
+        """The query's vector, on its way while the bases are looked up; one for all groups."""
+        if self._embedder is None or mode is SearchMode.FULLTEXT:
+            return None
+        return asyncio.ensure_future(self._embed(query))
 
     async def _embed(self, query: str) -> Vectors:
         assert self._embedder is not None
