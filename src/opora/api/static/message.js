@@ -126,7 +126,7 @@ function endingOf(state, sources, again) {
 }
 
 function placeOf(reference) {
-  return placeInWords(reference?.place ?? reference?.metadata?.place, reference?.metadata?.context ?? "");
+  return placeInWords(reference?.place, reference?.knowledge_title);
 }
 
 function sourceList(state, sources) {

@@ -76,21 +76,22 @@ function gone(error, stored, claim) {
   return show(h("p", { class: "notice", role: "status" }, t("removed")), kept);
 }
 
-/** In words: page, sheet and rows, headings. */
-export function placeInWords(place, context = "") {
-  if (!place) return context;
+/** In words: page, sheet and rows, headings; a first heading that only says the title again is left out. */
+export function placeInWords(place, title = "") {
+  if (!place) return "";
   const { page, page_end: pageEnd, sheet, row, row_end: rowEnd, heading_path: path } = place;
   const words = [];
   if (page) words.push(t("page", { n: pageEnd && pageEnd !== page ? `${page}–${pageEnd}` : page }));
   if (sheet) words.push(t("sheet", { name: sheet }));
   if (row) words.push(rowEnd && rowEnd !== row ? t("rows", { from: row, to: rowEnd }) : t("row", { n: row }));
-  if (path?.length) words.push(path.join(" › "));
+  const headings = path?.[0] === title ? path.slice(1) : (path ?? []);
+  if (headings.length) words.push(headings.join(" › "));
   return words.join(" · ");
 }
 
 function present(document_, chunk, text, claim) {
   const { title, fileName } = shown;
-  header(title, [placeInWords(chunk?.place), fileName !== title && fileName].filter(Boolean).join(" · "));
+  header(title, [placeInWords(chunk?.place, title), fileName !== title && fileName].filter(Boolean).join(" · "));
   tools(document_);
   const views = [];
   const place = chunk?.place ?? {};
