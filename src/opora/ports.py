@@ -114,6 +114,8 @@ class EmbedderCard:
     dimension: int
     max_tokens: int
     vector_threshold: float
+    answer_floor: float = 0.0
+    """The best cosine from which retrieval may hold an answer without any of the question's words; 0: not known."""
     description: str = ""
 
 
