@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from opora.domain.conversation import Finish
-from opora.domain.errors import NotFound
+from opora.domain.errors import Busy, NotFound
 from opora.domain.scope import Principal
 from opora.domain.stream import ResponseType as R
 from opora.models.scripted import ScriptedChat
@@ -187,3 +187,37 @@ async def test_the_next_question_sees_the_stopped_text_once(talk) -> None:
     gate.opened.set()
     await person.answer("Какие ещё расходы на проезд?", overrides=NO_REWRITE)
     assert [m.content for m in model.asked[-1]].count("Итого: 12") == 1
+
+
+async def test_a_stop_while_the_answer_is_being_stored_does_not_cut_that_short(talk, monkeypatch) -> None:
+    person = await talk(ScriptedChat(["Да"]))
+    storing, go_on = asyncio.Event(), asyncio.Event()
+    store = person.app.chat._store
+
+    async def slowly(*args, **kwargs):
+        storing.set()
+        await go_on.wait()
+        await store(*args, **kwargs)
+
+    monkeypatch.setattr(person.app.chat, "_store", slowly)
+    await person.ask(QUESTION, overrides=NO_REWRITE)
+    await storing.wait()
+    stopping = asyncio.create_task(person.app.chat.stop(person.scope, person.session_id, person.last))
+    await asyncio.sleep(0)
+    go_on.set()
+    assert await stopping is False
+    assert (await person.message()).finish is Finish.COMPLETE
+    assert (await person.events())[-1].data["finish"] == "complete"
+
+
+async def test_a_question_that_the_log_has_no_room_for_is_stored_as_failed(talk, monkeypatch) -> None:
+    person = await talk()
+
+    async def full(*args, **kwargs):
+        raise Busy("full")
+
+    monkeypatch.setattr(person.app.log, "append", full)
+    with pytest.raises(Busy):
+        await person.ask(QUESTION)
+    _, answer = await person.app.sessions.messages(person.scope, person.session_id)
+    assert (answer.is_completed, answer.finish) == (True, Finish.ERROR)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from opora.domain.search import ScoreKind, SearchResult
 from opora.domain.trace import Drop
-from opora.pipeline.trace import candidates
+from opora.domain.question import Draft
+from opora.pipeline.trace import candidates, stages_of
 
 
 def result(chunk_id: str, score: float, **changes: object) -> SearchResult:
@@ -45,3 +46,11 @@ def test_marks_and_reasons() -> None:
 def test_the_same_input_gives_the_same_trace() -> None:
     lists = [("found", [result(str(n), 1 / (n + 1)) for n in range(50)])]
     assert candidates(lists, ()) == candidates(lists, ())
+
+
+def test_when_nothing_was_found_every_candidate_says_why(draft: Draft) -> None:
+    found = result("a", 0.9)
+    gone = replace(
+        draft, found=(found,), nothing_found=True, drops=(Drop(chunk_id="a", stage="gate", reason="below_floor"),)
+    )
+    assert candidates(stages_of(gone), gone.drops)[0].reason == "below_floor"

@@ -87,11 +87,10 @@ def references_of(draft: Draft) -> tuple[SearchResult, ...]:
 
 
 async def send_references(draft: Draft, run: Run) -> None:
-    """Send the list of sources before the first word of the answer, also when it is empty."""
-    if not draft.question.scope.bases:
+    """Send the list of sources once, before the first word of the answer, also when it is empty."""
+    if not draft.question.scope.bases or run.references is not None:
         return
+    run.references = references_of(draft)
     await run.emit(
-        StreamEvent(
-            response_type=ResponseType.REFERENCES, event_id="references", references=references_of(draft), done=True
-        )
+        StreamEvent(response_type=ResponseType.REFERENCES, event_id="references", references=run.references, done=True)
     )

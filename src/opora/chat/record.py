@@ -6,7 +6,6 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from opora.chat.orchestrator import references_of
 from opora.domain.conversation import Finish, Message
 from opora.domain.question import Draft
 from opora.pipeline.run import Run
@@ -19,7 +18,7 @@ def finished_message(message: Message, run: Run, *, finish: Finish, error: str, 
     return replace(
         message,
         content=run.answer_text,
-        references=references_of(draft) if draft else (),
+        references=run.references or (),
         is_completed=True,
         finish=finish,
         error_message=error,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
@@ -51,6 +50,8 @@ class _Round:
 @dataclass(slots=True, kw_only=True)
 class _Running:
     run: Run
+    is_finishing: bool = False
+    """The answer is being stored: nothing may cut that short."""
     task: asyncio.Task[None] | None = None
 
 
@@ -122,7 +123,11 @@ class Chat:
             explain=explain,
         )
         round_ = await self._open_round(question)
-        await self._log.append(session_id, asked.assistant_message_id, _agent_query(question))
+        try:
+            await self._log.append(session_id, asked.assistant_message_id, _agent_query(question))
+        except OporaError as exc:
+            await self._store(round_, Run(), finish=Finish.ERROR, error=exc.message)
+            raise
         await self._launch(round_)
         return asked
 
@@ -132,13 +137,12 @@ class Chat:
         running = self._running.get(message_id)
         if running is None or running.task is None:
             return False
-        if not running.run.stop_requested:
+        stops = not running.is_finishing
+        if stops and not running.run.stop_requested:
             running.run.stop_requested = True
-            await self._log.append(session_id, message_id, StreamEvent(response_type=ResponseType.STOP))
             running.task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(running.task)
-        return True
+        await asyncio.wait([running.task])
+        return stops
 
     async def follow(
         self, scope: Scope, session_id: str, message_id: str, from_offset: int = 0
@@ -159,8 +163,9 @@ class Chat:
     async def close(self) -> None:
         """Cut short what is running; each answer is stored as interrupted."""
         tasks = [running.task for running in self._running.values() if running.task]
-        for task in tasks:
-            task.cancel()
+        for running in self._running.values():
+            if running.task and not running.is_finishing:
+                running.task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _message(self, scope: Scope, session_id: str, message_id: str) -> Message:
@@ -204,13 +209,13 @@ class Chat:
 
         running = _Running(run=Run(emit=emit))
         self._running[message_id] = running
-        running.task = asyncio.create_task(self._answer(round_, running.run), name=message_id)
+        running.task = asyncio.create_task(self._answer(round_, running), name=message_id)
         # A task that is cancelled before its first step never runs, and its answer would never be closed.
         await asyncio.sleep(0)
 
-    async def _answer(self, round_: _Round, run: Run) -> None:
+    async def _answer(self, round_: _Round, running: _Running) -> None:
         """Run to the end, whatever it is: one answer or error event, one write, one terminal event."""
-        finish, error = Finish.ERROR, ""
+        run, finish, error = running.run, Finish.ERROR, ""
         try:
             async with asyncio.timeout(self._answer_seconds):
                 draft = await self._orchestrator.answer(round_.question, run)
@@ -224,6 +229,7 @@ class Chat:
         except Exception:
             _log.exception("A run failed")
             error = "Something went wrong inside Opora; the log says what."
+        running.is_finishing = True
         try:
             await self._finish(round_, run, finish=finish, error=error)
         finally:
@@ -232,24 +238,29 @@ class Chat:
     async def _finish(self, round_: _Round, run: Run, *, finish: Finish, error: str) -> None:
         if error:
             await run.emit(StreamEvent(response_type=ResponseType.ERROR, content=error, done=True))
-        elif finish not in (Finish.STOPPED, Finish.INTERRUPTED):
+        elif finish is Finish.STOPPED:
+            await run.emit(StreamEvent(response_type=ResponseType.STOP))
+        elif finish is not Finish.INTERRUPTED:
             data = {"truncated": True} if finish is Finish.TRUNCATED else {}
             await run.emit(
                 StreamEvent(response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, done=True, data=data)
             )
-        now = self._clock()
-        answer = finished_message(round_.answer, run, finish=finish, error=error, now=now)
-        rendered = run.draft.user_content if run.draft else ""
-        scope = round_.question.scope
         try:
-            async with self._database.begin() as repositories:
-                await repositories.messages.update(scope, answer)
-                if rendered:
-                    asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
-                    await repositories.messages.update(scope, asked)
+            await self._store(round_, run, finish=finish, error=error)
         except Exception:
             _log.exception("An answer could not be stored")
         await run.emit(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
+
+    async def _store(self, round_: _Round, run: Run, *, finish: Finish, error: str) -> None:
+        """The one write of a run: the answer with its references and trace, and the question as it was rendered."""
+        now, scope = self._clock(), round_.question.scope
+        rendered = run.draft.user_content if run.draft else ""
+        async with self._database.begin() as repositories:
+            answer = finished_message(round_.answer, run, finish=finish, error=error, now=now)
+            await repositories.messages.update(scope, answer)
+            if rendered:
+                asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
+                await repositories.messages.update(scope, asked)
 
 
 def _shortened(text: str) -> str:

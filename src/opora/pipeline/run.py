@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from opora.domain.question import Draft
+from opora.domain.search import SearchResult
 from opora.domain.stream import ResponseType, StreamEvent
 
 Emit = Callable[[StreamEvent], Awaitable[None]]
@@ -28,6 +29,8 @@ class Run:
     """The draft after the last event that ended; what the trace of a failed run is made from."""
     answer: list[str] = field(default_factory=list)
     """Pieces of the answer that were sent, decoded."""
+    references: tuple[SearchResult, ...] | None = None
+    """The sources that were sent; None before they were."""
     times: list[tuple[str, float]] = field(default_factory=list)
     """Milliseconds by event, in the order of the events."""
 

@@ -20,6 +20,9 @@ def stages_of(draft: Draft) -> list[StageList]:
         stages.append(("merged", draft.merged))
     if draft.context:
         stages.append(("context", draft.context))
+    if draft.nothing_found:
+        # Nobody survives a question without an answer, so that every candidate shows why it was not used.
+        stages.append(("answer", ()))
     return stages
 
 

@@ -10,6 +10,7 @@ from opora.cite.registry import Registry
 from opora.domain.conversation import Finish
 from opora.domain.errors import ModelNotConfigured
 from opora.domain.question import Draft
+from opora.domain.trace import Drop
 from opora.pipeline.events import EventType
 from opora.pipeline.generate import ANSWER_EVENT_ID, generate
 from opora.pipeline.plugin import Next
@@ -57,7 +58,11 @@ class ChatCompletionStream:
     async def _quoted(self, draft: Draft, run: Run) -> Draft:
         quotes = await self._quoter.quotes(draft.query, draft.context or draft.passages)
         if not quotes:
-            return replace(draft, nothing_found=True)
+            unanswered = tuple(
+                Drop(chunk_id=passage.chunk_id, stage="quotes", reason="below_floor", detail="no sentence answers")
+                for passage in draft.context
+            )
+            return replace(draft, nothing_found=True, drops=(*draft.drops, *unanswered))
         registry = Registry(citations_enabled=draft.question.settings.values.citation_enabled)
         for piece in quoted_pieces(quotes, draft.passages, registry):
             await run.say(piece, event_id=ANSWER_EVENT_ID, extractive=True)
