@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opora.domain.question import Draft
 from opora.domain.search import ScoreKind, SearchResult
 from opora.domain.trace import Drop
-from opora.domain.question import Draft
 from opora.pipeline.trace import candidates, stages_of
 
 

@@ -13,7 +13,7 @@ from opora.bootstrap.models import Models, make_models
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
-from opora.chat.settings import checked
+from opora.chat.settings import checked, effective
 from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
@@ -171,6 +171,7 @@ class App:
             engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
             embedder=embedder,
             timeout=settings.search_timeout,
+            defaults=effective(card=embedder.card if embedder else None, installation=installation, request={}),
         )
         self.log = MemoryStreamLog(clock=now, ttl=timedelta(seconds=settings.stream_ttl))
         services = Services(

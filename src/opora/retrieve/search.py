@@ -35,7 +35,10 @@ class _Round:
 
 
 class Search:
-    """Hybrid search. ``embedder`` is None where no model is configured: then words alone are searched."""
+    """Hybrid search. ``embedder`` is None where no model is configured: then words alone are searched.
+
+    ``defaults`` are the installation's settings, for callers that bring none of their own.
+    """
 
     def __init__(
         self,
@@ -44,11 +47,13 @@ class Search:
         engines: EngineDirectory,
         embedder: Embedder | None,
         timeout: float = GROUP_TIMEOUT,
+        defaults: Effective | None = None,
     ) -> None:
         self._database = database
         self._engines = engines
         self._embedder = embedder
         self._timeout = timeout
+        self._defaults = defaults or Effective()
 
     async def search(self, scope: Scope, request: SearchRequest, *, settings: Effective | None = None) -> Stage:
         """The best passages of the scope for a question.
@@ -60,7 +65,7 @@ class Search:
         query = clean_query(request.query)
         if not scope.bases:
             return Stage(warnings=("There is no knowledge base to search.",))
-        values = settings.values if settings is not None else RetrievalSettings()
+        values = (settings or self._defaults).values
         vector = self._start_embedding(query, request.mode)
         try:
             bases = await self._bases(scope)
