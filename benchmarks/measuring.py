@@ -10,6 +10,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 Figures = Mapping[str, Any]
 
+MAX_COLUMNS = 8
+"""A table with more is turned: a row a figure."""
+
 
 def p50(values: Sequence[float]) -> float:
     return statistics.median(values)
@@ -36,10 +39,13 @@ def shown(value: object) -> str:
 
 
 def table(figures: Figures) -> str:
-    """Markdown: a row a figure, or, where figures hold figures, a row each of them."""
+    """Markdown: a row a figure; where figures hold figures a row each of them, or a column each when they are many."""
     if not figures or not all(isinstance(value, Mapping) for value in figures.values()):
         return _lines(["figure", "value"], [[name, shown(value)] for name, value in figures.items()])
     columns = list(dict.fromkeys(name for row in figures.values() for name in row))
+    if len(columns) > max(MAX_COLUMNS, len(figures)):
+        turned = [[name, *(shown(row.get(name, "")) for row in figures.values())] for name in columns]
+        return _lines(["", *map(str, figures)], turned)
     rows = [[str(key), *(shown(row.get(name, "")) for name in columns)] for key, row in figures.items()]
     return _lines(["", *columns], rows)
 

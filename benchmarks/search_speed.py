@@ -15,32 +15,16 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from benchmarks.made_up import DIMENSION, Matrix, texts, units
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 from opora.domain.search import IndexRow
 from opora.engines.sqlite import SqliteEngine
 
-DIMENSION = 384
 TOP_K = 50
 QUERIES = 40
-VOCABULARY = 50_000
 SMALL_SHARE = 50
 """The small base holds one row of so many."""
-Matrix = npt.NDArray[np.float32]
-
-
-def _units(rng: np.random.Generator, rows: int) -> Matrix:
-    vectors = rng.standard_normal((rows, DIMENSION), dtype=np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors
-
-
-def _texts(rng: np.random.Generator, rows: int, words: int = 40) -> list[str]:
-    """Words drawn with probability 1 / (rank + 50): the long tail of a language without its function words."""
-    chances = np.cumsum(1.0 / (np.arange(VOCABULARY) + 50.0))
-    drawn = np.searchsorted(chances, rng.random((rows, words)) * chances[-1])
-    return [" ".join(f"w{number:x}q" for number in line) for line in drawn.tolist()]
 
 
 def _scope(*base_ids: str) -> Scope:
@@ -50,20 +34,20 @@ def _scope(*base_ids: str) -> Scope:
     )
 
 
-async def _fill(engine: SqliteEngine, base_id: str, vectors: Matrix, texts: list[str]) -> float:
+async def _fill(engine: SqliteEngine, base_id: str, vectors: Matrix, contents: list[str]) -> float:
     begun = time.perf_counter()
-    for start in range(0, len(texts), 1000):
+    for start in range(0, len(contents), 1000):
         rows = [
             IndexRow(
                 chunk_id=f"{base_id}-{i:07}",
                 base_id=base_id,
                 tenant_id=LOCAL_PRINCIPAL.tenant_id,
                 document_id=f"{base_id}-{i // 50}",
-                text=texts[i],
+                text=contents[i],
                 vector=vectors[i].tobytes(),
                 dimension=DIMENSION,
             )
-            for i in range(start, min(start + 1000, len(texts)))
+            for i in range(start, min(start + 1000, len(contents)))
         ]
         await engine.write(_scope(base_id), rows)
     return time.perf_counter() - begun
@@ -86,12 +70,12 @@ async def _p50(call: Callable[[int], Awaitable[object]]) -> float:
 async def measure(rows: int, *, segment_bytes: int = 256 * 1024 * 1024) -> dict[str, float]:
     """Figures for a base of ``rows`` and one of a fiftieth beside it; times are p50 in milliseconds."""
     rng = np.random.default_rng(7)
-    whole, small = _units(rng, rows), _units(rng, rows // SMALL_SHARE)
-    queries, asked = _units(rng, QUERIES), _texts(rng, QUERIES, words=6)
+    whole, small = units(rng, rows), units(rng, rows // SMALL_SHARE)
+    queries, asked = units(rng, QUERIES), texts(rng, QUERIES, words=6)
     with tempfile.TemporaryDirectory(prefix="opora-bench-") as folder:
         engine = SqliteEngine(Path(folder) / "index.db", segment_bytes=segment_bytes)
-        fill = await _fill(engine, "whole", whole, _texts(rng, rows))
-        await _fill(engine, "small", small, _texts(rng, len(small)))
+        fill = await _fill(engine, "whole", whole, texts(rng, rows))
+        await _fill(engine, "small", small, texts(rng, len(small)))
 
         async def vector(i: int, base_id: str = "whole") -> list[int]:
             hits = await engine.search_vector(_scope(base_id), queries[i], top_k=TOP_K, threshold=0.0)
