@@ -1,136 +1,117 @@
-"""The whole data folder in one file: databases copied by SQLite itself, then the original files."""
+"""The whole data folder in one file: both databases as of one moment, then the files that documents came in."""
 
 from __future__ import annotations
 
 import io
 import json
-import shutil
+import os
 import sqlite3
 import tarfile
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from opora.domain.errors import Conflict, InvalidInput, NotFound, Unavailable
-from opora.store.owner import FolderOwner
+from opora.domain.errors import InvalidInput, NotFound, Unavailable
+from opora.store.owner import lock
+from opora.store.restore import FORMAT, MANIFEST, read_backup
+from opora.store.snapshot import snapshot
+from opora.store.swap import DATABASES, sync_folder
 
-FORMAT = 1
-MANIFEST = "opora-backup.json"
-DATABASES = ("opora.db", "index.db")
-BLOBS = "blobs"
+__all__ = ["read_backup", "write_backup"]
+
+STAGE_PREFIX = ".backup-"
 TRIES = 3
+"""The last one keeps writers waiting while files are linked, so that it can't fail as the others may."""
 
 
 def write_backup(folder: Path, target: Path) -> dict[str, Any]:
     """Write ``target`` (a gzipped tar), whole or not at all, while the owner of the folder may go on working.
 
-    Each database is a snapshot of one moment. Files are copied after it; one that was deleted in between makes the copy
-    start again, so that every document in a backup has its file.
+    Raises `NotFound` without data, `InvalidInput` for a target that is a folder, `Unavailable` when reading or writing
+    fails. The summary counts ``documents``, ``files``, ``bytes``, and ``missing`` files that the folder itself lacks.
     """
     if not (folder / DATABASES[0]).exists():
         raise NotFound(f"There is nothing to back up in {folder}.", hint="Is OPORA_DATA the right folder?")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for _ in range(TRIES):
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".opora-backup-") as work:
-            summary = _snapshot(folder, Path(work))
-            if summary is None:
-                continue
-            packed = Path(work) / "packed.tar.gz"
-            _pack(Path(work) / "data", packed, summary)
-            packed.replace(target)
-            return {**summary, "bytes": target.stat().st_size}
-    raise Unavailable("Documents were deleted faster than they could be copied.", hint="Try again when it is quieter.")
-
-
-def read_backup(folder: Path, source: Path, *, force: bool) -> dict[str, Any]:
-    """Put a backup in place of the folder's data; raises `Conflict` when there is some and ``force`` is not given.
-
-    The old data are moved aside until the new ones are whole, and come back when they are not.
-    """
-    owner = FolderOwner.take(folder)
+    if target.is_dir():
+        raise InvalidInput.of("target", f"{target} is a folder.", hint="Name the file to write, such as opora.tar.gz.")
     try:
-        present = [name for name in (*DATABASES, BLOBS) if (folder / name).exists()]
-        if present and not force:
-            raise Conflict(f"There is data in {folder} already.", hint="Use --force to put the backup in its place.")
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".restore-") as work:
-            fresh, old = Path(work) / "new", Path(work) / "old"
-            old.mkdir()
-            summary = _unpack(source, fresh)
-            _clear(folder, old)
-            try:
-                for item in fresh.iterdir():
-                    if item.name != MANIFEST:
-                        item.rename(folder / item.name)
-            except OSError:
-                for item in old.iterdir():
-                    item.rename(folder / item.name)
-                raise
-        return summary
-    finally:
-        owner.release()
+        with _stage(folder) as stage:
+            data = stage / "data"
+            for last in (False,) * (TRIES - 1) + (True,):
+                taken = snapshot(folder, data, hold=last)
+                if taken is not None:
+                    break
+            assert taken is not None, "with writers held off nothing goes away"
+            summary = {"format": FORMAT, **taken, "created_at": datetime.now(UTC).isoformat()}
+            return {**summary, "bytes": _write(data, target, summary)}
+    except sqlite3.Error as exc:
+        raise Unavailable(f"The database can't be copied: {exc}.", hint="Try again; `opora doctor` says more.") from exc
+    except OSError as exc:
+        where = exc.filename or target
+        raise Unavailable(f"The backup can't be written: {where}: {exc.strerror}.", hint="Is the disk full?") from exc
 
 
-def _snapshot(folder: Path, work: Path) -> dict[str, Any] | None:
-    """Copy the data; None when a file that the snapshot names went away meanwhile."""
-    data = work / "data"
-    data.mkdir()
-    for name in DATABASES:
-        if (folder / name).exists():
-            with closing(sqlite3.connect(folder / name)) as live, closing(sqlite3.connect(data / name)) as copy:
-                live.backup(copy)
-    with closing(sqlite3.connect(data / DATABASES[0])) as copy:
-        documents = [
-            str(row[0])
-            for row in copy.execute("SELECT document_id FROM documents WHERE parse_status != 'deleting'").fetchall()
-        ]
-    if (folder / BLOBS).exists():
+@contextmanager
+def _stage(folder: Path) -> Iterator[Path]:
+    """A folder beside the data, where files can be linked rather than copied. What killed backups left goes first."""
+    for left in folder.glob(f"{STAGE_PREFIX}*"):
+        _remove_unless_used(left)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=STAGE_PREFIX) as name:
+        handle = os.open(name, os.O_RDONLY)
         try:
-            shutil.copytree(folder / BLOBS, data / BLOBS, copy_function=_link_or_copy)
-        except shutil.Error:
-            return None
-    present = {path.parent.name for path in (data / BLOBS).rglob("*") if path.is_file()}
-    if any(document_id not in present for document_id in documents):
-        return None
-    return {"format": FORMAT, "documents": len(documents), "created_at": datetime.now(UTC).isoformat()}
+            lock(handle)
+            yield Path(name)
+        finally:
+            os.close(handle)
 
 
-def _link_or_copy(source: str, target: str) -> None:
-    """Files are never changed in place, so a link is as good as a copy; one that is gone is looked for afterwards."""
+def _remove_unless_used(stage: Path) -> None:
+    import shutil
+
     try:
-        Path(target).hardlink_to(source)
-    except FileNotFoundError:
-        return
+        handle = os.open(stage, os.O_RDONLY)
     except OSError:
-        shutil.copy2(source, target)
+        return
+    try:
+        if lock(handle):
+            shutil.rmtree(stage, ignore_errors=True)
+    finally:
+        os.close(handle)
 
 
-def _pack(data: Path, target: Path, summary: dict[str, Any]) -> None:
-    with tarfile.open(target, "w:gz", compresslevel=1) as archive:
+def _write(data: Path, target: Path, summary: dict[str, Any]) -> int:
+    """Under another name in the target's own folder first, to the disk, then renamed. Readable by the owner only."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _pack(data, file, summary)
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
+        Path(part).replace(target)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+    return size
+
+
+def _pack(data: Path, file: Any, summary: dict[str, Any]) -> None:
+    with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1, dereference=True) as archive:
         manifest = json.dumps(summary).encode()
         entry = tarfile.TarInfo(MANIFEST)
-        entry.size = len(manifest)
+        entry.size, entry.mode = len(manifest), 0o600
         archive.addfile(entry, io.BytesIO(manifest))
         for item in sorted(data.iterdir()):
-            archive.add(item, arcname=item.name)
+            archive.add(item, arcname=item.name, filter=_anonymous)
 
 
-def _unpack(source: Path, target: Path) -> dict[str, Any]:
-    try:
-        with tarfile.open(source, "r:gz") as archive:
-            archive.extractall(target, filter="data")
-        summary = json.loads((target / MANIFEST).read_bytes())
-    except (tarfile.TarError, OSError, EOFError, ValueError) as exc:
-        raise InvalidInput.of("source", f"{source} is not a whole backup of Opora: {exc}.") from exc
-    if summary.get("format") != FORMAT:
-        raise InvalidInput.of("source", f"{source} was written by another version of Opora.")
-    return dict(summary)
-
-
-def _clear(folder: Path, aside: Path) -> None:
-    """Move the present data aside, with the side files of the databases."""
-    names = [BLOBS, *(name + end for name in DATABASES for end in ("", "-wal", "-shm"))]
-    for name in names:
-        if (folder / name).exists():
-            (folder / name).rename(aside / name)
+def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Whose files these were on this machine is nobody's business on another."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry

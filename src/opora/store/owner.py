@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from opora.domain.errors import Busy, Unavailable
+from opora.store import swap
 
 LOCK_NAME = "owner.lock"
 PROBE_RETRIES = 5
@@ -24,15 +25,15 @@ class FolderOwner:
 
     @classmethod
     def take(cls, folder: Path) -> Self:
-        """Make the folder where needed and lock it; raises `Busy` when another process has it."""
+        """Make the folder where needed, lock it, and end a restore that was cut short.
+
+        Raises `Busy` when another process has the folder, `Unavailable` when it can't be used.
+        """
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             file = (folder / LOCK_NAME).open("a+", encoding="utf-8")
         except OSError as exc:
-            raise Unavailable(
-                f"The data folder {folder} can't be used: {exc.strerror}.",
-                hint="Set OPORA_DATA to a folder that you may write to.",
-            ) from exc
+            raise _unusable(folder, exc) from exc
         if not _lock_patiently(file):
             file.close()
             raise Busy(
@@ -40,7 +41,12 @@ class FolderOwner:
                 hint="Wait until it ends, or set OPORA_DATA to another folder.",
             )
         owner = cls(file)
-        owner.announce("")
+        try:
+            owner.announce("")
+            swap.finish(folder)
+        except OSError as exc:
+            file.close()
+            raise _unusable(folder, exc) from exc
         return owner
 
     def announce(self, address: str) -> None:
@@ -59,36 +65,42 @@ class FolderOwner:
 def serving_at(folder: Path) -> str:
     """The address at which the folder's owner serves; '' when nobody owns it or its owner does not serve."""
     try:
-        file = (folder / LOCK_NAME).open("a+", encoding="utf-8")
+        file = (folder / LOCK_NAME).open("r+", encoding="utf-8")
     except OSError:
         return ""
     with file:
-        if _lock(file):
+        if lock(file.fileno()):
             return ""
-        file.seek(0)
         try:
             return str(json.load(file)["address"])
         except (ValueError, KeyError, TypeError):
             return ""
 
 
-def _lock_patiently(file: IO[str]) -> bool:
-    """`serving_at` holds the lock for a moment to see whether it is free; that must not look like an owner."""
-    for _ in range(PROBE_RETRIES):
-        if _lock(file):
-            return True
-        time.sleep(PROBE_SECONDS)
-    return _lock(file)
-
-
-def _lock(file: IO[str]) -> bool:
-    """Try to lock without waiting."""
+def lock(handle: int) -> bool:
+    """Try to lock an open file or folder without waiting; the lock ends with the handle."""
     if sys.platform == "win32":
         raise Unavailable("Opora runs on Linux and macOS.", hint="On Windows use WSL.")
     import fcntl
 
     try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
+
+
+def _unusable(folder: Path, error: OSError) -> Unavailable:
+    return Unavailable(
+        f"The data folder {folder} can't be used: {error.strerror}.",
+        hint="Set OPORA_DATA to a folder that you may write to.",
+    )
+
+
+def _lock_patiently(file: IO[str]) -> bool:
+    """`serving_at` holds the lock for a moment to see whether it is free; that must not look like an owner."""
+    for _ in range(PROBE_RETRIES):
+        if lock(file.fileno()):
+            return True
+        time.sleep(PROBE_SECONDS)
+    return lock(file.fileno())
