@@ -198,23 +198,32 @@ def test_the_policy_stops_inline_script(page: Page, api: FakeApi, address: str) 
 
 ANSWERS = [ANSWER, MORE, "<kb", "<k", "< kb", "a <b <kb doc='x'", "<web", "<kbd>x</kbd>", '`<kb a="1"/>`']
 ANSWERS += ['<<kb/>kb x="1"', "</kb>", '<KB chunk_id="c"/>', '**<kb chunk_id="c"/>**', '<kb doc="a|b" chunk_id="c"/>']
+PLAIN = [
+    'Срок 3 < 5 дней<kb doc="Приказ &quot;7&quot;" chunk_id="ch-11" kb_id="kb-1" /> и всё',
+    'Раз<web url="https://ok.test/a?b=1&amp;c=2" title="Два &lt;слова&gt;"/><kb doc="x" chunk_id="ch-1" onclick="y"/>.',
+    "Три </kb> четыре <kb/> пять <kbd> шесть <w семь",
+]
+SHOWN = """async (answers) => {
+  const { renderAnswer } = await import('/static/render.js');
+  const cite = () => document.createElement('i');
+  const show = (answer, final) => {
+    const box = document.createElement('div');
+    renderAnswer(box, answer, { final, cite });
+    return box.textContent;
+  };
+  const beginnings = (answer) => [...answer].map((_, end) => show(answer.slice(0, end), false));
+  return answers.map((answer) => [...beginnings(answer), show(answer, false), show(answer, true)]);
+}"""
 
 
 def test_every_beginning_of_an_answer_shows_no_raw_tag(page: Page) -> None:
     page.goto("/")
-    shown = page.evaluate(
-        """async (answers) => {
-          const { renderAnswer } = await import('/static/render.js');
-          const cite = () => document.createElement('i');
-          const show = (answer, final) => {
-            const box = document.createElement('div');
-            renderAnswer(box, answer, { final, cite });
-            return box.textContent;
-          };
-          const beginnings = (answer) => [...answer].map((_, end) => show(answer.slice(0, end), false));
-          return answers.map((answer) => [...beginnings(answer), show(answer, false), show(answer, true)]);
-        }""",
-        ANSWERS,
-    )
-    for text in (text for texts in shown for text in texts):
+    for text in (text for texts in page.evaluate(SHOWN, ANSWERS) for text in texts):
         assert not re.search(r"</?(?:kb|web)(?![\w-])", text, re.IGNORECASE), text[-60:]
+
+
+def test_what_is_seen_of_a_tag_while_it_arrives_is_nothing(page: Page) -> None:
+    page.goto("/")
+    for *beginnings, whole in page.evaluate(SHOWN, PLAIN):
+        for text in beginnings:
+            assert whole.startswith(text.rstrip()), text[-60:]
