@@ -158,9 +158,10 @@ async def outcome(world: Any) -> Any:
     return seen, sorted((row.text, row.vector) for row in world.engine.rows.values())
 
 
-async def run_through(world: Any, crashes: list[int]) -> Any:
+async def run_through(world: Any, crashes: list[int], *, vector: bool = True) -> Any:
+    """Without vectors nothing writes the words a second time: a row that is missed stays missed."""
     await world.start(work=False)
-    await world.base()
+    await world.base(vector=vector)
     await world.stop()
     world.answered = set()
     for at in [*crashes, None]:
@@ -189,18 +190,18 @@ MOST_STEPS = 120
 
 
 @pytest.fixture
-def expected() -> dict[str, Any]:
+def expected() -> dict[bool, Any]:
     return {}
 
 
-@given(crashes=st.lists(st.integers(1, MOST_STEPS), min_size=1, max_size=4))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+@given(crashes=st.lists(st.integers(1, MOST_STEPS), min_size=1, max_size=4), vector=st.booleans())
+@settings(max_examples=14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 async def test_any_crashes_end_in_the_same_state(
-    new_world: Callable[[Path], Any], expected: dict[str, Any], crashes: list[int]
+    new_world: Callable[[Path], Any], expected: dict[bool, Any], crashes: list[int], vector: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("clean", "crashed"):
             (Path(folder) / name).mkdir()
-        if not expected:
-            expected["end"] = await run_through(new_world(Path(folder) / "clean"), [])
-        assert await run_through(new_world(Path(folder) / "crashed"), crashes) == expected["end"]
+        if vector not in expected:
+            expected[vector] = await run_through(new_world(Path(folder) / "clean"), [], vector=vector)
+        assert await run_through(new_world(Path(folder) / "crashed"), crashes, vector=vector) == expected[vector]

@@ -319,6 +319,23 @@ async def test_replaced_in_mid_ingest_ends_with_the_last(new_world: Any, tmp_pat
     await world.check_sound(base.base_id)
 
 
+async def test_replaced_while_its_rows_are_written_leaves_none_of_them(new_world: Any, tmp_path: Any) -> None:
+    world = new_world(tmp_path)
+    await world.start()
+    base = await world.base()
+    await settle(world, base.base_id, await add(world, base.base_id, "первое слово", source="/a"))
+    await world.idle()
+    gate = use(world, "engine", Gate(world.engine, "write"))
+    await restart(world)
+    await add(world, base.base_id, "второе слово", source="/a", replace=True)
+    await gate.entered.wait()
+    await add(world, base.base_id, "третье слово", source="/a", replace=True)
+    gate.open.set()
+    await world.idle()
+    assert [row.text for row in world.engine.rows.values()] == ["третье слово"]
+    await world.check_sound(base.base_id)
+
+
 async def test_a_failing_delete_is_tried_again_and_not_reported_as_gone(new_world: Any, tmp_path: Any) -> None:
     world = new_world(tmp_path)
     await world.start()

@@ -58,7 +58,7 @@ results = st.builds(
 
 
 @given(places)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_place_comes_back(place: Place) -> None:
     assert load_place(dump_place(place)) == place
 
@@ -68,7 +68,7 @@ def test_no_place_takes_no_room() -> None:
 
 
 @given(st.lists(results, max_size=3).map(tuple))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_results_come_back(found: tuple[SearchResult, ...]) -> None:
     assert load_results(dump_results(found)) == found
 

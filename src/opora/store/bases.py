@@ -7,20 +7,20 @@ from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.errors import NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase, ParseStatus
 from opora.domain.scope import BaseRef, Scope
 from opora.ports import Listed, Page
 from opora.store.codec import build, dump, plain
+from opora.store.connection import Connection
 from opora.store.scoping import folded
 from opora.store.tables import bases, documents, strays, work
 from opora.store.types import position
 
 
 class SqlBases:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def add(self, base: KnowledgeBase) -> None:

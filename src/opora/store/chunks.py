@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.errors import NotFound
 from opora.domain.knowledge import Chunk, ChunkType, Document
@@ -15,6 +14,7 @@ from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
 from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_place, dump_tags, load_mapping, load_place, load_tags
+from opora.store.connection import Connection
 from opora.store.hydrate import hydrate
 from opora.store.scoping import in_steps, of_bases, of_chunks, of_documents
 from opora.store.tables import chunks, documents, strays
@@ -27,7 +27,7 @@ _KEPT = frozenset({"chunk_id", "base_id", "tenant_id", "document_id", "enabled",
 
 
 class SqlChunks:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def replace_document(self, scope: Scope, document: Document, chunks_: Sequence[Chunk]) -> set[str]:

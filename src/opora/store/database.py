@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from opora.domain.errors import InvalidInput, Unavailable
 from opora.store.bases import SqlBases
 from opora.store.chunks import SqlChunks
+from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
 from opora.store.facts import SqlFacts
 from opora.store.messages import SqlMessages
@@ -38,7 +39,7 @@ _PRAGMAS = (
 class SqlRepositories:
     """The repositories of one open transaction."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     @cached_property
@@ -118,18 +119,28 @@ class SqlDatabase:
         await self._engine.dispose()
 
     @asynccontextmanager
-    async def _transaction(self, *, writes: bool) -> AsyncIterator[AsyncConnection]:
-        try:
-            if writes and self._is_sqlite:
-                async with self._writers, self._engine.connect() as connection:
-                    await connection.execution_options(**{_WRITES: True})
-                    async with connection.begin():
-                        yield connection
-            else:
-                async with self._engine.connect() as connection, connection.begin():
-                    yield connection
-        except DBAPIError as error:
-            raise Unavailable(f"The database failed: {error.orig}", hint="The server's log says more.") from error
+    async def _transaction(self, *, writes: bool) -> AsyncIterator[Connection]:
+        async with self._writers if writes and self._is_sqlite else nullcontext():
+            connection = self._engine.connect()
+            try:
+                await unbroken(_start(connection, writes))
+                try:
+                    yield Connection(connection)
+                except BaseException:
+                    await unbroken(connection.rollback())
+                    raise
+                await unbroken(connection.commit())
+            except DBAPIError as error:
+                raise Unavailable(f"The database failed: {error.orig}", hint="The server's log says more.") from error
+            finally:
+                if connection.sync_connection is not None:
+                    await unbroken(connection.close())
+
+
+async def _start(connection: AsyncConnection, writes: bool) -> None:
+    await connection.start()
+    await connection.execution_options(**{_WRITES: writes})
+    await connection.begin()
 
 
 def _sqlite_engine(url: sa.URL) -> AsyncEngine:

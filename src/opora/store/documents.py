@@ -7,13 +7,13 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.errors import Conflict, NotFound
 from opora.domain.knowledge import Document, ParseStatus
 from opora.domain.scope import Scope
 from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_tags, load_mapping, load_tags
+from opora.store.connection import Connection
 from opora.store.scoping import Condition, folded, in_steps, of_bases, of_documents
 from opora.store.tables import bases, documents, strays
 from opora.store.types import insert_into, position
@@ -23,7 +23,7 @@ _LIVE: Condition = _c.parse_status != ParseStatus.DELETING.value
 
 
 class SqlDocuments:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def add(self, scope: Scope, document: Document) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from opora.store.connection import Connection
 from opora.store.tables import facts
 from opora.store.types import insert_into
 
 
 class SqlFacts:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def get(self, name: str) -> str | None:
-        return await self._connection.scalar(sa.select(facts.c.value).where(facts.c.name == name))
+        value: str | None = await self._connection.scalar(sa.select(facts.c.value).where(facts.c.name == name))
+        return value
 
     async def set(self, name: str, value: str) -> None:
         insert = insert_into(self._connection, facts).values(name=name, value=value)

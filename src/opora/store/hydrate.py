@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.knowledge import ChunkType
 from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
 from opora.store.codec import dump, load_mapping, load_place, load_tags
+from opora.store.connection import Connection
 from opora.store.scoping import in_steps, of_chunks
 from opora.store.tables import chunks, documents
 
@@ -39,22 +39,20 @@ def _sqlite_text(pairs: int, include_disabled: bool) -> str:
     )
 
 
-async def hydrate(connection: AsyncConnection, scope: Scope, chunk_ids: Collection[str]) -> dict[str, SearchResult]:
+async def hydrate(connection: Connection, scope: Scope, chunk_ids: Collection[str]) -> dict[str, SearchResult]:
     if not chunk_ids or not scope.bases:
         return {}
     rows: Iterable[Any]
     if connection.dialect.name == "sqlite":
         pairs = [part for base in scope.bases for part in (base.base_id, base.tenant_id)]
         query = _sqlite_text(len(scope.bases), scope.include_disabled)
-        raw = await connection.get_raw_connection()
-        driver: Any = raw.driver_connection
-        rows = await driver.execute_fetchall(query, (dump(list(chunk_ids)), *pairs))
+        rows = await connection.fetch(query, (dump(list(chunk_ids)), *pairs))
     else:
         rows = await _portable(connection, scope, chunk_ids)
     return {result.chunk_id: result for row in rows if (result := _to_result(row, scope)) is not None}
 
 
-async def _portable(connection: AsyncConnection, scope: Scope, chunk_ids: Collection[str]) -> list[Any]:
+async def _portable(connection: Connection, scope: Scope, chunk_ids: Collection[str]) -> list[Any]:
     columns = [chunks.c[name] for name in _COLUMNS]
     query = (
         sa.select(*columns, documents.c.title, documents.c.file_name, documents.c.source)

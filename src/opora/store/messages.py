@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.conversation import Finish, Message, Role
 from opora.domain.errors import NotFound
 from opora.domain.scope import Scope
 from opora.store.codec import dump, dump_results, load_mapping, load_results
+from opora.store.connection import Connection
 from opora.store.scoping import Condition
 from opora.store.sessions import of_user
 from opora.store.tables import messages, sessions
@@ -24,7 +24,7 @@ def _of_user(scope: Scope) -> Condition:
 
 
 class SqlMessages:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def add(self, scope: Scope, message: Message) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.errors import Unavailable
+from opora.store.connection import Connection
 
 HEAD = "0001"
 """The newest migration; a test compares it with the folder."""
@@ -16,7 +16,7 @@ HEAD = "0001"
 FOLDER = Path(__file__).parent / "migrations"
 
 
-async def migrate(connection: AsyncConnection) -> None:
+async def migrate(connection: Connection) -> None:
     """Run what is missing, in the transaction of ``connection``: all of it or nothing is done."""
     if await connection.run_sync(_present) != HEAD:
         await connection.run_sync(_upgrade)

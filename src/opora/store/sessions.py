@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.conversation import Session
 from opora.domain.errors import Forbidden, NotFound
 from opora.domain.scope import Scope
 from opora.ports import Listed, Page
+from opora.store.connection import Connection
 from opora.store.scoping import Condition
 from opora.store.tables import sessions
 
@@ -22,7 +22,7 @@ def of_user(scope: Scope) -> Condition:
 
 
 class SqlSessions:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def add(self, scope: Scope, session: Session) -> None:

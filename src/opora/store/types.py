@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
+
+from opora.store.connection import Connection
 
 
 class Moment(sa.TypeDecorator[datetime]):
@@ -50,7 +51,7 @@ def _position(element: position, compiler: Any, **kw: Any) -> str:
     return f"strpos({compiler.process(element.clauses, **kw)})"
 
 
-def insert_into(connection: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+def insert_into(connection: Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """An INSERT that knows ON CONFLICT, in the words of the connection's database."""
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)

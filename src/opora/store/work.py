@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from opora.domain.knowledge import ParseStatus
 from opora.domain.work import Work, WorkKind
 from opora.ports import NewId
+from opora.store.connection import Connection
 from opora.store.scoping import Condition
 from opora.store.tables import documents, work
 from opora.store.types import insert_into
@@ -21,7 +21,7 @@ _WAITS: Condition = _c.lease_owner == ""
 
 
 class SqlWork:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def add(self, work_: Work) -> None:
