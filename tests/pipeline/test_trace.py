@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 from opora.domain.question import Draft
 from opora.domain.search import ScoreKind, SearchResult
 from opora.domain.trace import Drop
-from opora.pipeline.trace import candidates, stages_of
+from opora.pipeline.trace import candidates, plain, stages_of
 
 
 def result(chunk_id: str, score: float, **changes: object) -> SearchResult:
@@ -54,3 +55,10 @@ def test_when_nothing_was_found_every_candidate_says_why(draft: Draft) -> None:
         draft, found=(found,), nothing_found=True, drops=(Drop(chunk_id="a", stage="gate", reason="below_floor"),)
     )
     assert candidates(stages_of(gone), gone.drops)[0].reason == "below_floor"
+
+
+def test_a_candidate_in_json_has_every_field() -> None:
+    a = result("a", 0.9, ranks={"vector": 1}, scores={"vector": 0.8}, title="T", chunk_index=3)
+    drop = Drop(chunk_id="a", stage="merge", reason="merged", detail="into b")
+    for candidate in candidates([("found", [a]), ("ranked", [])], [drop]):
+        assert json.dumps(plain(candidate)) == json.dumps(asdict(candidate))

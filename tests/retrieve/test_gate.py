@@ -64,6 +64,16 @@ def test_coverage_counts_word_forms_and_weighs_rare_words_most() -> None:
     assert coverage("", PASSAGES) == coverage("проезд", ()) == 0.0
 
 
+@pytest.mark.parametrize("cosines", [(0.9, 0.8, 0.7), (0.7, 0.7, 0.7), (0.9, None, None), (None, None, None)])
+@pytest.mark.parametrize("question", ["расходы на проезд", "Рецепт борща", ""])
+@pytest.mark.parametrize("point", [OperatingPoint(), OperatingPoint(floor=0.8), OperatingPoint(min_margin=0.05)])
+def test_words_that_are_not_looked_at_would_change_nothing(
+    cosines: tuple[float | None, ...], question: str, point: OperatingPoint
+) -> None:
+    found = results(*cosines)
+    assert nothing_found(question, found, point) == decide(signals(question, found), point)
+
+
 def test_the_verdict_depends_on_nothing_else() -> None:
     found = results(0.5, 0.4, 0.4)
     point = OperatingPoint(floor=0.8)

@@ -58,3 +58,16 @@ def test_cleaned_text_keeps_its_length_and_can_be_encoded(text: str) -> None:
     cleaned = clean(text + "\ud900\0")
     assert len(cleaned) == len(text) + 2
     assert "\0" not in cleaned.encode().decode()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.text(alphabet=st.sampled_from("aЁё№\0\u00ad\u200b\ufeff\u2010\u2011\u2019\u0301\ud800-]^\\b м²"), max_size=20)
+)
+def test_the_quick_way_is_the_plain_table(text: str) -> None:
+    from unicodedata import normalize
+
+    from opora.text.fold import _AFTER, _BEFORE
+
+    plain = normalize("NFKC", text.translate(_BEFORE)).translate({ord(mark): form for mark, form in _AFTER.items()})
+    assert normalise(text) == plain

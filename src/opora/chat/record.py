@@ -9,7 +9,7 @@ from typing import Any
 from opora.domain.conversation import Finish, Message
 from opora.domain.question import Draft
 from opora.pipeline.run import Run
-from opora.pipeline.trace import candidates, stages_of
+from opora.pipeline.trace import candidates, plain, stages_of
 
 
 def finished_message(message: Message, run: Run, *, finish: Finish, error: str, now: datetime) -> Message:
@@ -37,7 +37,7 @@ def trace_of(draft: Draft, run: Run) -> dict[str, Any]:
             name: {"value": value, "origin": settings.origin(name).value}
             for name, value in asdict(settings.values).items()
         },
-        "candidates": [asdict(candidate) for candidate in candidates(stages_of(draft), draft.drops)],
+        "candidates": [plain(candidate) for candidate in candidates(stages_of(draft), draft.drops)],
         "warnings": list(draft.warnings),
         "nothing_found": draft.nothing_found,
         "extractive": bool(draft.quotes),

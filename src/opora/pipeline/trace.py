@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from opora.domain.question import Draft
 from opora.domain.search import SearchResult
@@ -74,3 +75,19 @@ def _candidate(
         reason=drop.reason if drop else "",
         detail=drop.detail if drop else "",
     )
+
+
+def plain(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as JSON holds it; field by field, since there are hundreds of them in every answer's trace."""
+    return {
+        "chunk_id": candidate.chunk_id,
+        "document_id": candidate.document_id,
+        "title": candidate.title,
+        "chunk_index": candidate.chunk_index,
+        "marks": [
+            {"stage": mark.stage, "rank": mark.rank, "score": mark.score, "kind": mark.kind} for mark in candidate.marks
+        ],
+        "dropped_at": candidate.dropped_at,
+        "reason": candidate.reason,
+        "detail": candidate.detail,
+    }

@@ -50,9 +50,7 @@ class Verdict:
 
 def signals(question: str, results: Sequence[SearchResult]) -> Signals:
     """The gate's signals of a list, best first."""
-    cosines = [result.scores[VECTOR] for result in results if VECTOR in result.scores]
-    best = max(cosines) if cosines else None
-    margin = best - median(cosines) if best is not None and len(cosines) >= MIN_LIST_FOR_MARGIN else 0.0
+    best, margin = _cosines(results)
     return Signals(
         found=len(results), best_vector=best, margin=margin, coverage=coverage(question, [_text(r) for r in results])
     )
@@ -77,9 +75,7 @@ def decide(seen: Signals, point: OperatingPoint) -> Verdict:
     """'Nothing found' when there is nothing, or when neither the meaning nor the words come near the question."""
     if seen.found == 0:
         return Verdict(nothing_found=True, reason="no passage was found")
-    if seen.best_vector is not None and seen.best_vector >= point.floor and seen.margin >= point.min_margin:
-        return Verdict(nothing_found=False)
-    if seen.coverage >= point.min_coverage:
+    if _comes_near(seen.best_vector, seen.margin, point) or seen.coverage >= point.min_coverage:
         return Verdict(nothing_found=False)
     cosine = "none" if seen.best_vector is None else f"{seen.best_vector:.3f}"
     return Verdict(
@@ -90,8 +86,22 @@ def decide(seen: Signals, point: OperatingPoint) -> Verdict:
 
 
 def nothing_found(question: str, results: Sequence[SearchResult], point: OperatingPoint | None = None) -> Verdict:
-    """The verdict on a list of passages for a question."""
-    return decide(signals(question, results), point or OperatingPoint())
+    """The verdict on a list of passages for a question. Words, which cost most, are looked at only when they decide."""
+    point = point or OperatingPoint()
+    if _comes_near(*_cosines(results), point):
+        return Verdict(nothing_found=False)
+    return decide(signals(question, results), point)
+
+
+def _cosines(results: Sequence[SearchResult]) -> tuple[float | None, float]:
+    """The best cosine, if there is any, and how far it stands above the median."""
+    cosines = [result.scores[VECTOR] for result in results if VECTOR in result.scores]
+    best = max(cosines) if cosines else None
+    return best, best - median(cosines) if best is not None and len(cosines) >= MIN_LIST_FOR_MARGIN else 0.0
+
+
+def _comes_near(best: float | None, margin: float, point: OperatingPoint) -> bool:
+    return best is not None and best >= point.floor and margin >= point.min_margin
 
 
 def _text(result: SearchResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _SPACES = dict.fromkeys([0, 0x2116], " ")
@@ -20,7 +21,9 @@ _NOTHING = dict.fromkeys(
 )
 _FORMS = {0x2019: "'", 0x02BC: "'", 0x2010: "-", 0x2011: "-", 0x2212: "-"}
 _BEFORE = {**_SPACES, **_NOTHING, **_FORMS, **dict.fromkeys(range(0xD800, 0xE000), " ")}
-_AFTER = {0x0300: None, 0x0301: None, ord("ё"): "е", ord("Ё"): "Е", 0x2010: "-"}
+_SPECIAL = re.compile("[" + "".join(map(re.escape, map(chr, _BEFORE))) + "]")
+"""Few texts hold any of them, and to search is far quicker than to translate."""
+_AFTER = {"\u0300": "", "\u0301": "", "ё": "е", "Ё": "Е", "\u2010": "-"}
 """Accents that NFKC leaves alone are stress marks of Russian dictionaries; ё is often typed е."""
 
 
@@ -45,7 +48,12 @@ def normalise(text: str) -> str:
     """The text in NFKC with invisible characters gone and ё read as е; letters keep their case."""
     if text.isascii():
         return text.replace("\0", " ")
-    return unicodedata.normalize("NFKC", text.translate(_BEFORE)).translate(_AFTER)
+    if _SPECIAL.search(text):
+        text = text.translate(_BEFORE)
+    text = unicodedata.normalize("NFKC", text)
+    for mark, form in _AFTER.items():
+        text = text.replace(mark, form)
+    return text
 
 
 def fold(text: str) -> str:
