@@ -125,6 +125,15 @@ async def test_a_writer_may_be_cancelled_at_any_turn_of_the_loop(database: SqlDa
         await stored.set_fact("third", "x")
 
 
+async def test_a_file_that_somebody_else_holds_is_an_error_of_ours(database: SqlDatabase, tmp_path: Path) -> None:
+    hasty = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}/opora.db", busy_timeout_ms=1)
+    async with database.begin():
+        with pytest.raises(Unavailable, match="locked"):
+            await hasty.open()
+    await hasty.open()
+    await hasty.close()
+
+
 async def test_a_backup_is_a_whole_database(database: SqlDatabase, tmp_path: Path) -> None:
     async with database.begin() as stored:
         await stored.set_fact("name", "value")

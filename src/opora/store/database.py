@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
@@ -31,7 +32,6 @@ _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
-    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     "PRAGMA temp_store = MEMORY",
 )
 
@@ -79,10 +79,10 @@ class SqlDatabase:
     In SQLite writers queue up here, in the process, rather than at the file's lock: nobody meets 'database is locked'.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
         self._url = sa.make_url(url)
         self._is_sqlite = self._url.get_backend_name() == "sqlite"
-        self._engine = _sqlite_engine(self._url) if self._is_sqlite else create_async_engine(self._url)
+        self._engine = _sqlite_engine(self._url, busy_timeout_ms) if self._is_sqlite else create_async_engine(self._url)
         self._writers = asyncio.Lock()
 
     async def open(self) -> SqlDatabase:
@@ -129,9 +129,11 @@ class SqlDatabase:
                 except BaseException:
                     await unbroken(connection.rollback())
                     raise
-                await unbroken(connection.commit())
-            except DBAPIError as error:
-                raise Unavailable(f"The database failed: {error.orig}", hint="The server's log says more.") from error
+                if writes:
+                    await unbroken(connection.commit())
+            except (DBAPIError, sqlite3.Error) as error:
+                cause = error.orig if isinstance(error, DBAPIError) else error
+                raise Unavailable(f"The database failed: {cause}", hint="The server's log says more.") from error
             finally:
                 if connection.sync_connection is not None:
                     await unbroken(connection.close())
@@ -143,7 +145,7 @@ async def _start(connection: AsyncConnection, writes: bool) -> None:
     await connection.begin()
 
 
-def _sqlite_engine(url: sa.URL) -> AsyncEngine:
+def _sqlite_engine(url: sa.URL, busy_timeout_ms: int) -> AsyncEngine:
     # The driver's own implicit BEGIN is switched off: it would open a writing transaction as a reading one first,
     # and two of them that both go on to write can only fail.
     engine = create_async_engine(
@@ -152,13 +154,16 @@ def _sqlite_engine(url: sa.URL) -> AsyncEngine:
 
     def prepare(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
-        for pragma in _PRAGMAS:
+        for pragma in (f"PRAGMA busy_timeout = {busy_timeout_ms}", *_PRAGMAS):
             cursor.execute(pragma)
         cursor.close()
 
     def begin(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get(_WRITES)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        adapted: Any = (
+            connection.connection.dbapi_connection
+        )  # one hop to the driver's thread, where a cursor takes three
+        adapted.run_async(lambda driver: driver.execute_fetchall("BEGIN IMMEDIATE" if writes else "BEGIN"))
 
     sa.event.listen(engine.sync_engine, "connect", prepare)
     sa.event.listen(engine.sync_engine, "begin", begin)
