@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from opora.domain.knowledge import Box, ChunkingConfig, ChunkType, Place
 from opora.domain.search import MatchType, ScoreKind, SearchResult
 from opora.store.codec import (
+    Unread,
     build,
     dump,
     dump_place,
@@ -91,3 +92,12 @@ def test_text_is_written_in_its_own_characters() -> None:
 @pytest.mark.parametrize("tags", [(), ("a",), ("a", "b"), ("a b", "ё")])
 def test_tags_come_back(tags: tuple[str, ...]) -> None:
     assert load_tags(dump_tags(tags)) == tags
+
+
+def test_an_unread_mapping_is_the_mapping_that_was_written() -> None:
+    value = {"a": [1, 2], "б": None}
+    assert Unread(dump(value)) == value
+    assert dict(Unread(dump(value))) == value
+    assert (Unread("") == {}, len(Unread(dump(value))), Unread(dump(value)).get("c", 7)) == (True, 2, 7)
+    with pytest.raises(KeyError):
+        Unread("")["a"]

@@ -170,7 +170,6 @@ class Chat:
 
     async def _message(self, scope: Scope, session_id: str, message_id: str) -> Message:
         async with self._database.read() as repositories:
-            await repositories.sessions.get(scope, session_id)
             message = await repositories.messages.get(scope, message_id)
         if message.session_id != session_id:
             raise NotFound("There is no such message in this session.", details={"message_id": message_id})

@@ -48,7 +48,7 @@ def candidates(stages: Iterable[StageList], drops: Iterable[Drop]) -> tuple[Cand
         reasons.setdefault(drop.chunk_id, drop)
         if drop.chunk_id not in marks:
             marks[drop.chunk_id] = []
-    order = sorted(marks, key=lambda chunk_id: last.get(chunk_id, len(marks) + 1))
+    order = [*last, *(chunk_id for chunk_id in marks if chunk_id not in last)]
     return tuple(_candidate(chunk_id, seen.get(chunk_id), marks[chunk_id], reasons, last) for chunk_id in order)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -28,10 +28,37 @@ def load_mapping(text: str) -> Mapping[str, Any]:
     return json.loads(text) if text else {}
 
 
+class Unread(Mapping[str, Any]):
+    """A long mapping that few readers look into: its text is read when somebody does."""
+
+    __slots__ = ("_text", "_values")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._values: Mapping[str, Any] | None = None
+
+    def _read(self) -> Mapping[str, Any]:
+        if self._values is None:
+            self._values = load_mapping(self._text)
+        return self._values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+
 def plain(value: Any) -> Any:
     """A value made of dataclasses, enums, tuples and mappings as plain JSON values."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(v) for f in fields(value) if not _is_default(f, v := getattr(value, f.name))}
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if (defaults := _defaults(cast(Any, kind))) is not None:
+        return {name: plain(v) for name, default in defaults if (v := getattr(value, name)) != default}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -98,10 +125,16 @@ def load_tags(text: str) -> tuple[str, ...]:
     return tuple(text[1:-1].split(TAG_END)) if text else ()
 
 
-def _is_default(field: Any, value: Any) -> bool:
-    if field.default is not MISSING:
-        return bool(value == field.default)
-    return field.default_factory is not MISSING and bool(value == field.default_factory())
+_ATOMS = frozenset({str, int, float, bool, types.NoneType})
+
+
+@cache
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...] | None:
+    """Fields of a dataclass with their defaults; None for other types. What has no default equals `MISSING` never."""
+    if not is_dataclass(kind):
+        return None
+    made = [(f.name, f.default if f.default_factory is MISSING else f.default_factory()) for f in fields(kind)]
+    return tuple(made)
 
 
 @cache

@@ -10,17 +10,27 @@ import sqlalchemy as sa
 from opora.domain.conversation import Finish, Message, Role
 from opora.domain.errors import NotFound
 from opora.domain.scope import Scope
-from opora.store.codec import dump, dump_results, load_mapping, load_results
+from opora.store.codec import Unread, dump, dump_results, load_results
 from opora.store.connection import Connection
-from opora.store.scoping import Condition
-from opora.store.sessions import of_user
+from opora.store.sessions import OF_USER, user_of
 from opora.store.tables import messages, sessions
 
 _c = messages.c
 
 
-def _of_user(scope: Scope) -> Condition:
-    return _c.session_id.in_(sa.select(sessions.c.session_id).where(of_user(scope)))
+# Made once: to build a statement takes longer than to run it.
+_MINE = _c.session_id.in_(sa.select(sessions.c.session_id).where(OF_USER))
+_OWNED = sa.select(sessions.c.session_id).where(sessions.c.session_id == sa.bindparam("wanted"), OF_USER)
+_INSERT = sa.insert(messages)
+_GET = sa.select(messages).where(_c.message_id == sa.bindparam("wanted"), _MINE)
+_UPDATE = sa.update(messages).where(_c.message_id == sa.bindparam("wanted"), _MINE)
+_RECENT = (
+    sa.select(messages)
+    .where(_c.session_id == sa.bindparam("wanted"), _MINE)
+    .order_by(_c.created_at.desc(), _c.message_id.desc())
+    .limit(sa.bindparam("most"))
+)
+_RECENT_BEFORE = _RECENT.where(_c.created_at < sa.bindparam("before"))
 
 
 class SqlMessages:
@@ -28,31 +38,31 @@ class SqlMessages:
         self._connection = connection
 
     async def add(self, scope: Scope, message: Message) -> None:
-        owned = sa.select(sessions.c.session_id).where(sessions.c.session_id == message.session_id, of_user(scope))
-        if message.tenant_id != scope.tenant_id or await self._connection.scalar(owned) is None:
+        owned = await self._connection.execute(_OWNED, {"wanted": message.session_id} | user_of(scope))
+        if message.tenant_id != scope.tenant_id or owned.one_or_none() is None:
             raise NotFound("There is no such session.", details={"session_id": message.session_id})
-        await self._connection.execute(sa.insert(messages).values(**_to_row(message)))
+        await self._connection.execute(_INSERT, _to_row(message))
 
     async def get(self, scope: Scope, message_id: str) -> Message:
-        query = sa.select(messages).where(_c.message_id == message_id, _of_user(scope))
-        row = (await self._connection.execute(query)).one_or_none()
+        row = (await self._connection.execute(_GET, {"wanted": message_id} | user_of(scope))).one_or_none()
         if row is None:
             raise _absent(message_id)
         return _to_message(row)
 
     async def update(self, scope: Scope, message: Message) -> None:
         values = {name: value for name, value in _to_row(message).items() if name not in _FIXED}
-        query = sa.update(messages).where(_c.message_id == message.message_id, _of_user(scope)).values(**values)
-        if (await self._connection.execute(query)).rowcount == 0:
+        values |= {"wanted": message.message_id} | user_of(scope)
+        if (await self._connection.execute(_UPDATE, values)).rowcount == 0:
             raise _absent(message.message_id)
 
     async def recent(
         self, scope: Scope, session_id: str, *, limit: int, before: datetime | None = None
     ) -> list[Message]:
-        query = sa.select(messages).where(_c.session_id == session_id, _of_user(scope))
-        if before is not None:
-            query = query.where(_c.created_at < before)
-        rows = await self._connection.execute(query.order_by(_c.created_at.desc(), _c.message_id.desc()).limit(limit))
+        values: dict[str, Any] = {"wanted": session_id, "most": limit} | user_of(scope)
+        if before is None:
+            rows = await self._connection.execute(_RECENT, values)
+        else:
+            rows = await self._connection.execute(_RECENT_BEFORE, values | {"before": before})
         return [_to_message(row) for row in rows][::-1]
 
     async def unfinished(self) -> list[Message]:
@@ -85,7 +95,7 @@ def _to_row(message: Message) -> dict[str, Any]:
         "is_completed": message.is_completed,
         "finish": message.finish.value if message.finish else "",
         "error_message": message.error_message,
-        "trace": dump(message.trace),
+        "trace": dump(dict(message.trace)),
         "created_at": message.created_at,
         "updated_at": message.updated_at,
     }
@@ -104,7 +114,7 @@ def _to_message(row: sa.Row[Any]) -> Message:
         is_completed=row.is_completed,
         finish=Finish(row.finish) if row.finish else None,
         error_message=row.error_message,
-        trace=load_mapping(row.trace),
+        trace=Unread(row.trace),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

@@ -17,6 +17,18 @@ from opora.store.tables import sessions
 _c = sessions.c
 
 
+# Statements of the way of a question are made once: to build one takes longer than to run it.
+OF_USER = sa.and_(_c.tenant_id == sa.bindparam("of_tenant"), _c.user_id == sa.bindparam("of_user"))
+"""Sessions of one user, whom `user_of` names."""
+_GET = sa.select(sessions).where(_c.session_id == sa.bindparam("wanted"), OF_USER)
+_UPDATE = sa.update(sessions).where(_c.session_id == sa.bindparam("wanted"), OF_USER)
+
+
+def user_of(scope: Scope) -> dict[str, str]:
+    """Values of `OF_USER`."""
+    return {"of_tenant": scope.tenant_id, "of_user": scope.principal.user_id}
+
+
 def of_user(scope: Scope) -> Condition:
     return sa.and_(_c.tenant_id == scope.tenant_id, _c.user_id == scope.principal.user_id)
 
@@ -31,8 +43,7 @@ class SqlSessions:
         await self._connection.execute(sa.insert(sessions).values(**_to_row(session)))
 
     async def get(self, scope: Scope, session_id: str) -> Session:
-        query = sa.select(sessions).where(_c.session_id == session_id, of_user(scope))
-        row = (await self._connection.execute(query)).one_or_none()
+        row = (await self._connection.execute(_GET, {"wanted": session_id} | user_of(scope))).one_or_none()
         if row is None:
             raise _absent(session_id)
         return _to_session(row)
@@ -47,8 +58,8 @@ class SqlSessions:
 
     async def update(self, scope: Scope, session: Session) -> None:
         values = {name: value for name, value in _to_row(session).items() if name not in _FIXED}
-        query = sa.update(sessions).where(_c.session_id == session.session_id, of_user(scope)).values(**values)
-        if (await self._connection.execute(query)).rowcount == 0:
+        values |= {"wanted": session.session_id} | user_of(scope)
+        if (await self._connection.execute(_UPDATE, values)).rowcount == 0:
             raise _absent(session.session_id)
 
     async def delete(self, scope: Scope, session_id: str) -> None:
