@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from opora.cli.exits import Exit, exit_for, fail
-from opora.domain.errors import OporaError
+from opora.cli.exits import Exit, fail
 
 
 def backup(
@@ -17,16 +16,20 @@ def backup(
 ) -> None:
     """Write a backup; the server may go on working."""
     from opora.bootstrap import write_backup
+    from opora.cli.failures import log_for_people, reported
     from opora.cli.session import load_settings, print_json
+    from opora.cli.words import say
 
-    try:
-        summary = write_backup(load_settings(), target)
-    except OporaError as exc:
-        raise fail(exc.message, hint=exc.hint, code=exit_for(exc.code)) from exc
+    settings = load_settings()
+    log_for_people(settings)
+    with reported(settings):
+        summary = write_backup(settings, target)
     if as_json:
         print_json(summary)
     else:
-        typer.echo(f"Wrote {target}: {summary['documents']} documents, {summary['bytes']} bytes.")
+        say(f"Wrote {target}: {summary['documents']} documents, {summary['bytes']} bytes.")
+    if summary["missing"]:
+        say(f"opora: {summary['missing']} documents lack their file in the data folder itself.", to_people=True)
 
 
 def restore(
@@ -35,16 +38,24 @@ def restore(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Put a backup in place; no server may be running on the data folder."""
-    from opora.bootstrap import read_backup
+    from opora.bootstrap import read_backup, serving_at
+    from opora.cli.failures import log_for_people, reported
     from opora.cli.session import load_settings, print_json
+    from opora.cli.words import say
+    from opora.domain.errors import Conflict
 
     settings = load_settings()
-    try:
-        summary = read_backup(settings, source, force=force)
-    except OporaError as exc:
-        code = Exit.USAGE if exc.code == "conflict" else exit_for(exc.code)
-        raise fail(exc.message, hint=exc.hint, code=code) from exc
+    log_for_people(settings)
+    address = serving_at(settings)
+    if address:
+        message = f"A server works in {settings.data}, at {address}."
+        raise fail(message, hint="Stop it, then restore.", code=Exit.UNAVAILABLE)
+    with reported(settings):
+        try:
+            summary = read_backup(settings, source, force=force)
+        except Conflict as exc:
+            raise fail(exc.message, hint=exc.hint, code=Exit.USAGE) from exc
     if as_json:
         print_json(summary)
     else:
-        typer.echo(f"Restored {summary['documents']} documents into {settings.data}.")
+        say(f"Restored {summary['documents']} documents into {settings.data}.")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from opora.settings import Settings
 
@@ -16,23 +14,22 @@ QUESTION = "Когда компенсируют дорогу после поез
 
 async def run_demo(address: str, settings: Settings, folder: Path) -> None:
     """Speak to the running server as any client does."""
-    from opora.cli.ask import answer_of
+    from opora.cli.answer import answer_of, citations_of
     from opora.cli.client import open_client
-    from opora.cli.documents import every
-    from opora.cli.ingest import Report, sync, watch
-    from opora.cli.session import base_named
-    from opora.cli.show import show_answer
+    from opora.cli.ingest import take
+    from opora.cli.session import base_for
+    from opora.cli.show import show_answer, show_sources
+    from opora.cli.words import say
 
     async with open_client(address, settings) as client:
-        known = {base["name"] for base in await every(client, "/knowledge-bases")}
-        report = Report(base_id=await base_named(client, BASE, create=True))
+        known = {base["name"] for base in await client.every("/knowledge-bases")}
+        base_id = await base_for(client, BASE)
         if BASE not in known:
-            typer.echo(f"Loading {folder}/ into the base '{BASE}' ...")
-            await sync(client, folder.resolve(), report, keep_gone=True)
-            await watch(client, report, quiet=False)
+            say(f"Loading {folder}/ into the base '{BASE}' ...")
+            await take(client, base_id, [folder], keep_gone=True, wait=True)
         session = await client.call("POST", "/sessions", json={})
-        typer.echo(f"\nQuestion: {QUESTION}\n")
-        body = {"query": QUESTION, "knowledge_base_ids": [report.base_id]}
-        answer = await answer_of(client, session["id"], body, live=False)
-        show_answer(answer, extractive=answer.pop("extractive"))
-        typer.echo(f"\nAsk your own: {address}   (stop with Ctrl-C)")
+        say(f"\nQuestion: {QUESTION}\n")
+        answer = await answer_of(client, session["id"], {"query": QUESTION, "knowledge_base_ids": [base_id]})
+        show_answer(answer.as_dict(), extractive=answer.extractive)
+        show_sources(answer.as_dict(), await citations_of(client, answer))
+        say(f"\nAsk your own: {address}   (stop with Ctrl-C)")

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
 import shutil
 import sys
+import tempfile
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from opora.cli.client import Client
+from opora.cli.client import ApiError, Client
 from opora.cli.exits import Exit
+from opora.domain.errors import OporaError
 
 LOW_DISK_BYTES = 1 << 30
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Check the machine, the data folder, the stores and the models; each problem with a hint."""
-    from opora.cli.session import load_settings, print_json, run
+    from opora.cli.failures import log_for_people, reported
+    from opora.cli.session import load_settings, print_json, with_client
+    from opora.cli.words import say
 
     settings = load_settings()
+    log_for_people(settings)
     checks = [_python(), _folder(settings.data), _disk(settings.data)]
-
-    async def command(client: Client) -> list[dict[str, Any]]:
-        info = await client.call("GET", "/system/info")
-        return [_check("service", True, client.address or "not running; opened in this process"), *info["checks"]]
-
-    if all(check["ok"] for check in checks):
-        checks += run(command, settings=settings)
+    with reported(settings):
+        try:
+            checks += asyncio.run(with_client(settings, _inside))
+        except (ApiError, OporaError) as exc:
+            checks.append(_check("service", False, exc.message, exc.hint))
+    well = all(check["ok"] for check in checks)
     if as_json:
-        print_json({"checks": checks, "ok": all(check["ok"] for check in checks)})
+        print_json({"checks": checks, "ok": well})
     else:
         for check in checks:
-            typer.echo(f"{'ok ' if check['ok'] else 'BAD'}  {check['name']:<18} {check['detail']}")
+            say(f"{'ok ' if check['ok'] else 'BAD'}  {check['name']:<18} {check['detail']}")
             if check.get("hint"):
-                typer.echo(f"     {check['hint']}")
-    if not all(check["ok"] for check in checks):
+                say(f"     {check['hint']}")
+    if not well:
         raise typer.Exit(Exit.FAILED)
+
+
+async def _inside(client: Client) -> list[dict[str, Any]]:
+    info = await client.call("GET", "/system/info")
+    return [_check("service", True, client.address or "not running; opened in this process"), *info["checks"]]
 
 
 def _check(name: str, ok: bool, detail: str, hint: str = "") -> dict[str, Any]:
@@ -47,14 +57,20 @@ def _python() -> dict[str, Any]:
     return _check("python", sys.version_info >= (3, 11), sys.version.split()[0], "Opora needs Python 3.11 or newer.")
 
 
-def _folder(path: Any) -> dict[str, Any]:
-    existing = next(folder for folder in (path, *path.parents) if folder.exists())
-    return _check(
-        "data folder", os.access(existing, os.W_OK), str(path), "Set OPORA_DATA to a folder you may write to."
-    )
+def _folder(path: Path) -> dict[str, Any]:
+    hint = "Set OPORA_DATA to a folder you may write to."
+    try:
+        with tempfile.TemporaryFile(dir=_existing(path)):
+            return _check("data folder", True, str(path))
+    except OSError as exc:
+        return _check("data folder", False, f"{path}: {exc.strerror}", hint)
 
 
-def _disk(path: Any) -> dict[str, Any]:
-    existing = next(folder for folder in (path, *path.parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    return _check("disk", free > LOW_DISK_BYTES, f"{free / (1 << 30):.1f} GiB free", "Less than 1 GiB is free.")
+def _disk(path: Path) -> dict[str, Any]:
+    free = shutil.disk_usage(_existing(path)).free
+    hint = "Less than 1 GiB is free: documents and their vectors need room."
+    return _check("disk", free > LOW_DISK_BYTES, f"{free / (1 << 30):.1f} GiB free", hint)
+
+
+def _existing(path: Path) -> Path:
+    return next(folder for folder in (path, *path.absolute().parents) if folder.exists())

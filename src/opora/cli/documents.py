@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
-from opora.cli.client import Client
+from opora.cli.client import ApiError, Client
+from opora.cli.exits import Exit
 
 app = typer.Typer(name="documents", help="List, show and delete documents.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SETTLE_SECONDS = 30.0
+
+
+class Status(StrEnum):
+    PENDING = "pending"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
 
 
 @app.command(name="list")
 def list_documents(
     base: Annotated[list[str] | None, typer.Option("--base", "-b", help="Only these bases (name or id).")] = None,
-    status: Annotated[str, typer.Option(help="Only pending, processing, completed or failed ones.")] = "",
+    status: Annotated[Status | None, typer.Option(help="Only those that stand so.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """All documents with their status."""
+    """All documents with their base and status."""
     from opora.cli import session
+    from opora.cli.words import cell, say
 
-    async def command(client: Client) -> list[dict[str, Any]]:
-        if base:
-            ids = [await session.base_named(client, name, create=False) for name in base]
-        else:
-            ids = [b["id"] for b in await every(client, "/knowledge-bases")]
-        params = {"parse_status": status} if status else {}
-        return [doc for base_id in ids for doc in await every(client, f"/knowledge-bases/{base_id}/knowledge", params)]
+    async def command(client: Client) -> tuple[list[dict[str, Any]], dict[str, str]]:
+        names = {row["id"]: row["name"] for row in await client.every("/knowledge-bases")}
+        params = {"status": status.value} if status else {}
+        found: list[dict[str, Any]] = []
+        for base_id in await session.bases_named(client, base) or names:
+            found += await client.every(f"/knowledge-bases/{base_id}/knowledge", params)
+        return found, names
 
-    found = session.run(command)
+    found, names = session.run(command)
     if as_json:
         session.print_json({"documents": found})
         return
     for doc in found:
-        typer.echo(f"{doc['id']}  {doc['parse_status']:<10} {doc.get('chunk_count', 0):>5} chunks  {doc['file_name']}")
+        base_name = cell(names.get(doc["knowledge_base_id"], ""), 16)
+        say(f"{doc['id']}  {doc['parse_status']:<10} {doc['chunk_count']:>5} chunks  {base_name}  {doc['file_name']}")
         if doc.get("error_message"):
-            typer.echo(f"    {doc['error_message']}")
+            say(f"    {doc['error_message']}")
+    if not found:
+        say("opora: There are no documents here.", to_people=True)
 
 
 @app.command()
@@ -48,23 +63,30 @@ def show(
 ) -> None:
     """One document: status, size, version and, if wanted, its text."""
     from opora.cli import session
+    from opora.cli.words import say
 
     async def command(client: Client) -> dict[str, Any]:
-        found: dict[str, Any] = await client.call("GET", f"/knowledge/{document_id}")
+        found = await _one(client, "GET", document_id)
         if text:
-            found["text"] = (await client.call("GET", f"/knowledge/{document_id}/text"))["text"]
+            try:
+                found["text"] = (await client.call("GET", f"/knowledge/{found['id']}/text"))["text"]
+            except ApiError as exc:
+                if exc.status != 404:
+                    raise
+                reason = found["error_message"] or "It has not been read yet."
+                raise ApiError(f"The document has no text. {reason}", status=404, code=exc.code) from exc
         return found
 
     found = session.run(command)
     if as_json:
         session.print_json(found)
         return
-    body = found.pop("text", "")
+    body = found.pop("text", None)
     for name, value in found.items():
         if value not in ("", None, [], {}):
-            typer.echo(f"{name:<18} {value}")
-    if body:
-        typer.echo(f"\n{body}")
+            say(f"{name:<18} {value}")
+    if body is not None:
+        say(f"\n{body}")
 
 
 @app.command()
@@ -74,25 +96,40 @@ def delete(
 ) -> None:
     """Delete documents: they are hidden at once and then removed from every store."""
     from opora.cli import session
+    from opora.cli.words import say
 
-    async def command(client: Client) -> None:
-        for document_id in document_ids:
-            await client.call("DELETE", f"/knowledge/{document_id}")
+    async def command(client: Client) -> tuple[list[str], list[str]]:
+        deleted: list[str] = []
+        missing: list[str] = []
+        for document_id in dict.fromkeys(document_ids):
+            try:
+                await _one(client, "DELETE", document_id)
+            except ApiError as exc:
+                if exc.status != 404:
+                    raise
+                missing.append(document_id)
+            else:
+                deleted.append(document_id)
+        await client.settle(seconds=SETTLE_SECONDS)
+        return deleted, missing
 
-    session.run(command)
+    deleted, missing = session.run(command)
     if as_json:
-        session.print_json({"deleted": document_ids})
-    else:
-        typer.echo(f"Deleted: {len(document_ids)}")
+        session.print_json({"deleted": deleted, "missing": missing})
+    elif deleted:
+        say(f"Deleted: {len(deleted)}")
+    for document_id in missing:
+        say(f"opora: There is no document '{document_id}'.", to_people=True)
+    if missing:
+        raise typer.Exit(Exit.PARTLY if deleted else Exit.FAILED)
 
 
-async def every(client: Client, path: str, params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    """All pages of a list."""
-    found: list[dict[str, Any]] = []
-    page = 1
-    while True:
-        listed = await client.envelope("GET", path, params={**(params or {}), "page": page, "page_size": 100})
-        found.extend(listed["data"])
-        if not listed["data"] or len(found) >= listed["total"]:
-            return found
-        page += 1
+async def _one(client: Client, method: str, document_id: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = await client.call(method, f"/knowledge/{quote(document_id, safe='')}")
+    except ApiError as exc:
+        if exc.status != 404:
+            raise
+        hint = "`opora documents list` shows the ids."
+        raise ApiError(f"There is no document '{document_id}'.", status=404, code=exc.code, hint=hint) from exc
+    return found

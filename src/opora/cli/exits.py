@@ -12,18 +12,21 @@ class Exit(IntEnum):
     FAILED = 1
     """Something went wrong; the message says what."""
     USAGE = 2
-    """The call itself is wrong: an unknown option, a value out of range."""
+    """The call itself is wrong: an unknown option, a value out of range, a setting that does not fit."""
     NOTHING_FOUND = 3
     """The search or the question found nothing."""
     PARTLY = 4
     """Some documents failed; the others are in."""
     UNAVAILABLE = 5
     """The server, the model or the data folder can't be used now."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
 
 
 _BY_CODE = {
     "invalid_input": Exit.USAGE,
     "busy": Exit.UNAVAILABLE,
+    "timeout": Exit.UNAVAILABLE,
     "unavailable": Exit.UNAVAILABLE,
     "engine_unavailable": Exit.UNAVAILABLE,
     "model_unavailable": Exit.UNAVAILABLE,
@@ -38,5 +41,7 @@ def exit_for(code: str) -> Exit:
 
 def fail(message: str, *, hint: str = "", code: Exit = Exit.FAILED) -> typer.Exit:
     """Say what went wrong on standard error; raise what this returns."""
-    typer.echo(f"opora: {message}" + (f"\n       {hint}" if hint else ""), err=True)
+    from opora.cli.words import plain
+
+    typer.echo(plain(f"opora: {message}" + (f"\n       {hint}" if hint else "")), err=True)
     return typer.Exit(code)

@@ -11,10 +11,11 @@ def pipeline(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")
     """Print the events of a question and the plugins of each, outermost first."""
     from opora.bootstrap import plugin_order
     from opora.cli.session import print_json
+    from opora.cli.words import say
 
     order: list[dict[str, Any]] = plugin_order()
     if as_json:
         print_json({"events": order})
         return
     for number, step in enumerate(order, start=1):
-        typer.echo(f"{number:2}. {step['event']:<24} {' -> '.join(step['plugins']) or '(no plugin)'}")
+        say(f"{number:2}. {step['event']:<24} {' -> '.join(step['plugins']) or '(no plugin)'}")

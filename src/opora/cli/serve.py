@@ -3,66 +3,126 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import contextlib
+import signal
 import socket
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from opora.cli.exits import Exit, exit_for, fail
-from opora.domain.errors import OporaError
+from opora.cli.exits import Exit, fail
 
 if TYPE_CHECKING:
+    import uvicorn
+
+    from opora.bootstrap import App
     from opora.settings import Settings
+
+BACKLOG = 2048
+DRAIN_SECONDS = 3
+WILDCARDS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on (OPORA_HOST).")] = "",
-    port: Annotated[int, typer.Option(help="Port to listen on (OPORA_PORT).")] = -1,
-    demo: Annotated[Path | None, typer.Option(help="Load this folder the first time and ask one question.")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on (OPORA_HOST).")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port to listen on, 0 for a free one (OPORA_PORT).")
+    ] = None,
+    demo: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Load this folder the first time and ask one question."),
+    ] = None,
 ) -> None:
     """Serve the API and the page until stopped."""
+    from opora.bootstrap import serving_at
+    from opora.cli.failures import log_for_operators, reported
     from opora.cli.session import load_settings
 
     settings = load_settings()
-    changes = {name: value for name, value in (("host", host), ("port", port)) if value not in ("", -1)}
+    changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = settings.model_copy(update=changes)
-    logging.basicConfig(
-        level=settings.log_level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    try:
+    log_for_operators(settings)
+    with reported(settings):
         settings.check_bind()
-        _run(settings, demo)
-    except OporaError as exc:
-        raise fail(exc.message, hint=exc.hint, code=exit_for(exc.code)) from exc
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+        address = serving_at(settings)
+        if address:
+            message = f"Opora serves {settings.data} already, at {address}."
+            raise fail(message, hint="Stop it first, or set OPORA_DATA to another folder.", code=Exit.UNAVAILABLE)
+        received = _run(settings, demo)
+    if received == signal.SIGINT:
+        raise typer.Exit(Exit.INTERRUPTED)
 
 
-def _run(settings: Settings, demo: Path | None) -> None:
+def _run(settings: Settings, demo: Path | None) -> int:
     try:
         import uvloop
     except ImportError:
-        asyncio.run(_serve(settings, demo))
-    else:
-        uvloop.run(_serve(settings, demo))
+        return asyncio.run(_serve(settings, demo))
+    return uvloop.run(_serve(settings, demo))
 
 
-async def _serve(settings: Settings, demo: Path | None) -> None:
+class Stop:
+    """Hears SIGINT and SIGTERM from the first moment on: a second one ends at once what the first asked to end."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self._asked = asyncio.Event()
+        self._again = asyncio.Event()
+
+    def hear(self, number: int) -> None:
+        (self._again if self.signal else self._asked).set()
+        self.signal = self.signal or number
+
+    async def asked(self) -> None:
+        await self._asked.wait()
+
+    async def asked_again(self) -> None:
+        await self._again.wait()
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.hear, number)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+
+async def _serve(settings: Settings, demo: Path | None) -> int:
+    """The signal that ended it."""
+    from opora.bootstrap import App
+
+    stop = Stop()
+    with stop.listening(), contextlib.closing(_listen(settings)) as listener:
+        opening = asyncio.create_task(App.open(settings))
+        asked = asyncio.create_task(stop.asked())
+        await asyncio.wait({opening, asked}, return_when=asyncio.FIRST_COMPLETED)
+        if not opening.done():
+            opening.cancel()
+        try:
+            app = await opening
+        except asyncio.CancelledError:
+            return stop.signal
+        finally:
+            asked.cancel()
+        try:
+            await _serve_app(app, listener, stop, demo)
+        finally:
+            await app.close()
+    return stop.signal
+
+
+async def _serve_app(app: App, listener: socket.socket, stop: Stop, demo: Path | None) -> None:
     import uvicorn
 
     from opora.api.app import create_app
-    from opora.bootstrap import App
 
-    listener = _listen(settings)
-    address = f"http://{_shown(settings.host)}:{listener.getsockname()[1]}"
-    app = await App.open(settings)
-    config = uvicorn.Config(
-        create_app(app), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=3
-    )
+    settings = app.settings
     up = asyncio.Event()
 
     class Server(uvicorn.Server):
@@ -70,25 +130,47 @@ async def _serve(settings: Settings, demo: Path | None) -> None:
             await super().startup(sockets)
             up.set()
 
-    server = Server(config)
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            # Signals are heard outside: the server's own way raises them again before the data folder is closed.
+            yield
+
+    server = Server(
+        uvicorn.Config(
+            create_app(app), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=DRAIN_SECONDS
+        )
+    )
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    ending = asyncio.create_task(_end(server, stop))
+    await asyncio.wait({serving, asyncio.ensure_future(up.wait())}, return_when=asyncio.FIRST_COMPLETED)
+    address = f"http://{_reached_at(settings.host)}:{listener.getsockname()[1]}"
+    app.announce(address)
+    typer.echo(f"Opora is at {address}  (stop it with Ctrl-C)", err=demo is not None)
+    showing = asyncio.create_task(_demo(address, settings, demo)) if demo is not None else None
     try:
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        await up.wait()
-        app.announce(address)
-        typer.echo(f"Opora is at {address}  (stop it with Ctrl-C)", err=demo is not None)
-        if demo is not None:
-            await _demo(address, settings, demo)
         await serving
     finally:
-        await app.close()
+        app.announce("")
+        for task in (ending, showing):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+
+async def _end(server: uvicorn.Server, stop: Stop) -> None:
+    await stop.asked()
+    server.should_exit = True
+    await stop.asked_again()
+    server.force_exit = True
 
 
 async def _demo(address: str, settings: Settings, folder: Path) -> None:
+    from opora.cli.client import ApiError
     from opora.cli.demo import run_demo
 
     try:
         await run_demo(address, settings, folder)
-    except Exception as exc:
+    except (ApiError, OSError) as exc:
         # The demonstration is a courtesy: what it could not do must not take the service down.
         typer.echo(f"The demonstration did not run: {exc}", err=True)
 
@@ -100,6 +182,7 @@ def _listen(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        listener.listen(BACKLOG)
     except OSError as exc:
         listener.close()
         raise fail(
@@ -110,5 +193,7 @@ def _listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def _shown(host: str) -> str:
+def _reached_at(host: str) -> str:
+    """Under which name a program on this machine reaches the server."""
+    host = WILDCARDS.get(host, host)
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Runs a command's coroutine with a connection, and turns every kind of failure into a message and an exit code."""
+"""Runs a command's coroutine with a connection to the service, and holds what many commands do with it."""
 
 from __future__ import annotations
 
@@ -7,65 +7,96 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-import typer
-
 from opora.cli.client import ApiError, Client, connect
-from opora.cli.exits import Exit, exit_for, fail
-from opora.domain.errors import OporaError
+from opora.cli.exits import Exit, fail
+from opora.cli.failures import log_for_people, reported
 from opora.settings import Settings
 
 T = TypeVar("T")
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def load_settings() -> Settings:
     """The settings in force; a value that does not fit is a usage error that names the variable."""
     from pydantic import ValidationError
+    from pydantic_settings import SettingsError
 
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as exc:
-        first = exc.errors()[0]
-        name = "_".join(str(part) for part in first["loc"]).upper()
-        variable = name if name.startswith(("RETRIEVE", "MULTI")) else f"OPORA_{name}"
-        raise fail(f"{variable}: {first['msg']}", code=Exit.USAGE) from exc
+        lines = [f"{_variable(str(error['loc'][0]))}: {_sentence(error['msg'])}" for error in exc.errors()]
+        raise fail("\n       ".join(lines), code=Exit.USAGE) from exc
+    except SettingsError as exc:
+        # Only settings that are JSON get here; the message names the field in quotes.
+        name = str(exc).partition('"')[2].partition('"')[0]
+        raise fail(f"{_variable(name)}: This is not JSON: {exc.__cause__}.", code=Exit.USAGE) from exc
+    if settings.log_level.upper() not in LOG_LEVELS:
+        raise fail(f"OPORA_LOG_LEVEL: Input should be one of {', '.join(LOG_LEVELS)}.", code=Exit.USAGE)
+    if settings.api_key is not None and not settings.api_key.get_secret_value().strip():
+        # An empty variable is no key: it must not open an address to other machines.
+        settings = settings.model_copy(update={"api_key": None})
+    return settings
 
 
-def run(command: Callable[[Client], Awaitable[T]], *, settings: Settings | None = None) -> T:
-    """Run ``command`` with an open connection and give back what it returns."""
+def variable_of(name: str) -> str:
+    """The environment variable that sets a field of the settings."""
+    return str(Settings.model_fields[name].validation_alias or f"OPORA_{name}".upper())
 
-    async def inside(settings: Settings) -> T:
-        async with connect(settings) as client:
-            return await command(client)
 
-    settings = settings or load_settings()
-    try:
-        return asyncio.run(inside(settings))
-    except ApiError as exc:
-        raise fail(exc.message, hint=exc.hint, code=exit_for(exc.code)) from exc
-    except OporaError as exc:
-        raise fail(exc.message, hint=exc.hint, code=exit_for(exc.code)) from exc
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+def run(command: Callable[[Client], Awaitable[T]]) -> T:
+    """Run ``command`` with an open connection and give back what it returns; failures end the process."""
+    settings = load_settings()
+    log_for_people(settings)
+    with reported(settings):
+        result = asyncio.run(with_client(settings, command))
+    return result  # noqa: RET504 - types can't tell that what is reported is always raised
+
+
+async def with_client(settings: Settings, command: Callable[[Client], Awaitable[T]]) -> T:
+    async with connect(settings) as client:
+        return await command(client)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, in the letters it is written in."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    import typer
+
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace"))
 
 
-async def base_named(client: Client, name: str, *, create: bool) -> str:
-    """The id of the base with this name or id; made anew where ``create`` says so, else `ApiError`."""
-    page, seen = 1, 0
-    while True:
-        listed = await client.envelope("GET", "/knowledge-bases", params={"page": page, "page_size": 100})
-        for base in listed["data"]:
-            if name in (base["id"], base["name"]):
+async def bases_named(client: Client, names: list[str] | None) -> list[str]:
+    """The ids of the bases with these names or ids; `ApiError` for one that is not there."""
+    if not names:
+        return []
+    bases = await client.every("/knowledge-bases")
+    return [_id_of(name, bases) for name in names]
+
+
+async def base_for(client: Client, name: str) -> str:
+    """The id of the base with this name or id; a new name makes a base."""
+    bases = await client.every("/knowledge-bases")
+    try:
+        return _id_of(name, bases)
+    except ApiError:
+        made = await client.call("POST", "/knowledge-bases", json={"name": name})
+        return str(made["id"])
+
+
+def _id_of(name: str, bases: list[dict[str, Any]]) -> str:
+    """Ids come first, so that no name can hide a base."""
+    for key in ("id", "name"):
+        for base in bases:
+            if base[key] == name:
                 return str(base["id"])
-        seen += len(listed["data"])
-        if seen >= listed["total"] or not listed["data"]:
-            break
-        page += 1
-    if not create:
-        raise ApiError(f"There is no knowledge base '{name}'.", status=404, code="not_found")
-    made = await client.call("POST", "/knowledge-bases", json={"name": name})
-    return str(made["id"])
+    known = ", ".join(sorted(base["name"] for base in bases))
+    hint = f"There are: {known}." if known else "Load documents first: opora ingest FOLDER"
+    raise ApiError(f"There is no knowledge base '{name}'.", status=404, code="not_found", hint=hint)
+
+
+def _variable(place: str) -> str:
+    """From a field's name, or from the alias that stands in its place."""
+    return variable_of(place) if place in Settings.model_fields else place.upper()
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ")
