@@ -35,7 +35,8 @@ class Provider:
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:
     made = Provider()
-    routes = [Route(path, made.__call__, methods=["POST"]) for path in ("/v1/embeddings", "/v1/chat/completions")]
+    paths = ("/v1/embeddings", "/v1/chat/completions", "/v1/rerank")
+    routes = [Route(path, made.__call__, methods=["POST"]) for path in paths]
     config = uvicorn.Config(Starlette(routes=routes), host="127.0.0.1", port=0, log_level="critical", lifespan="off")
     server = uvicorn.Server(config)
     config.load()

@@ -12,7 +12,8 @@ from opora.models import local_e5
 from opora.models.e5_build import FOLDER, NETWORK, E5Files, find_weights
 from opora.models.e5_graph import build_graph
 from opora.models.e5_weights import E5Weights
-from opora.models.local_e5 import BATCH_TOKENS, CARD, E5Network, LocalE5, Window, batches, open_session
+from opora.models.local_e5 import BATCH_TOKENS, CARD, E5Network, LocalE5, Window, batches
+from opora.models.onnx_session import open_session
 
 TEXTS = {
     "ru": [

@@ -3,10 +3,10 @@
 import pytest
 
 from opora.domain.errors import InvalidInput
-from opora.models.table import CHAT_MODELS, EMBEDDERS, load
+from opora.models.table import CHAT_MODELS, EMBEDDERS, RERANKERS, load
 
 
-@pytest.mark.parametrize(("table", "name"), [(t, n) for t in (EMBEDDERS, CHAT_MODELS) for n in t])
+@pytest.mark.parametrize(("table", "name"), [(t, n) for t in (EMBEDDERS, CHAT_MODELS, RERANKERS) for n in t])
 def test_each_name_loads(table: dict[str, str], name: str) -> None:
     assert isinstance(load(table, name), type)
 

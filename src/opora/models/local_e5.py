@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from opora.models.e5_build import E5Files, discard, find_weights, prepare
 from opora.models.e5_graph import INPUT, MASK
 from opora.models.e5_tokeniser import E5Tokeniser
 from opora.models.e5_weights import E5Weights, unpack
+from opora.models.onnx_session import open_session
 from opora.ports import EmbedderCard, Vectors
 
 T = TypeVar("T")
@@ -90,20 +91,6 @@ class E5Network:
         embedded = unpack(self._words[tokens]) + self._places[:longest]
         pooled: npt.NDArray[np.float32] = self._session.run(None, {INPUT: embedded, MASK: mask})[0]
         return pooled
-
-
-def open_session(network: Path, *, threads: int) -> Any:
-    """A session that leaves the processor alone while it waits, and gives memory back after each run."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
 
 
 def batches(windows: Sequence[Window]) -> list[Sequence[Window]]:

@@ -19,6 +19,11 @@ CHAT_MODELS: Mapping[str, str] = {
     "scripted": "opora.models.scripted:ScriptedChat",
 }
 
+RERANKERS: Mapping[str, str] = {
+    "endpoint": "opora.models.rerank_endpoint:RerankEndpoint",
+    "onnx": "opora.models.rerank_onnx:OnnxReranker",
+}
+
 
 def load(table: Mapping[str, str], name: str) -> Any:
     """The class behind a name of a table; raises `InvalidInput` for a name that is not there."""
