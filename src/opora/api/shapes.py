@@ -117,6 +117,7 @@ def message_json(message: Message) -> dict[str, Any]:
         "is_completed": message.is_completed,
         "finish": message.finish.value if message.finish else "",
         "extractive": bool(message.trace.get("extractive")),
+        "warnings": list(message.trace.get("warnings", ())),
         "error_message": message.error_message,
         "created_at": message.created_at.isoformat(),
         "updated_at": message.updated_at.isoformat(),
