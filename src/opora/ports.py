@@ -419,6 +419,18 @@ class MessageRepository(Protocol):
         ...
 
 
+class CitationRepository(Protocol):
+    """How often the caller's own answers cited each document."""
+
+    async def add(self, scope: Scope, document_ids: Collection[str]) -> None:
+        """Count one answer that cites these documents; those that the scope does not hold are passed over."""
+        ...
+
+    async def uses(self, scope: Scope, document_ids: Collection[str]) -> dict[str, int]:
+        """The number of the caller's answers that cited each of these documents; those without any are left out."""
+        ...
+
+
 class WorkRepository(Protocol):
     """Work that must happen: rows with leases, committed together with what made them necessary."""
 
@@ -481,6 +493,8 @@ class Repositories(Protocol):
     def sessions(self) -> SessionRepository: ...
     @property
     def messages(self) -> MessageRepository: ...
+    @property
+    def citations(self) -> CitationRepository: ...
     @property
     def work(self) -> WorkRepository: ...
 

@@ -12,6 +12,7 @@ from opora.chat.orchestrator import Orchestrator
 from opora.chat.record import finished_message
 from opora.chat.replay import stored_events
 from opora.chat.settings import effective
+from opora.cite.tags import parse_citations
 from opora.domain.conversation import Finish, Message, Role
 from opora.domain.errors import NotFound, OporaError, Timeout
 from opora.domain.question import Question
@@ -251,7 +252,7 @@ class Chat:
         await run.emit(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
 
     async def _store(self, round_: _Round, run: Run, *, finish: Finish, error: str) -> None:
-        """The one write of a run: the answer with its references and trace, and the question as it was rendered."""
+        """The one write of a run: answer with references and trace, what it cited, the question as it was rendered."""
         now, scope = self._clock(), round_.question.scope
         rendered = run.draft.user_content if run.draft else ""
         async with self._database.begin() as repositories:
@@ -271,6 +272,9 @@ def _agent_query(question: Question) -> StreamEvent:
     return StreamEvent(
         response_type=ResponseType.AGENT_QUERY,
         data={
+            cited = {citation.document_id for citation in parse_citations(answer.content) if citation.document_id}
+            if cited:
+                await repositories.citations.add(scope, cited)
             "session_id": question.session_id,
             "assistant_message_id": question.assistant_message_id,
             "request_id": question.request_id,

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from opora.domain.errors import InvalidInput, Unavailable
 from opora.store.bases import SqlBases
 from opora.store.chunks import SqlChunks
+from opora.store.citations import SqlCitations
 from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
 from opora.store.facts import SqlFacts
@@ -57,6 +58,10 @@ class SqlRepositories:
     @cached_property
     def sessions(self) -> SqlSessions:
         return SqlSessions(self._connection)
+    @cached_property
+    def citations(self) -> SqlCitations:
+        return SqlCitations(self._connection)
+
 
     @cached_property
     def messages(self) -> SqlMessages:

@@ -176,6 +176,16 @@ messages = sa.Table(
     ),
 )
 
+citation_counts = sa.Table(
+    "citation_counts",
+    metadata,
+    _id("tenant_id", primary_key=True),
+    _id("user_id", primary_key=True),
+    _id("document_id", sa.ForeignKey("documents.document_id", ondelete="CASCADE"), primary_key=True),
+    _count("uses"),
+    sa.Index(None, "document_id"),
+)
+
 work = sa.Table(
     "work",
     metadata,
