@@ -53,6 +53,21 @@ class Settings(BaseSettings):
     chat_key: SecretStr | None = Field(default=None, description="Key for the chat endpoint.")
     chat_model: str = Field(default="", description="Name of the chat model at the endpoint.")
 
+    rerank_url: str = Field(
+        default="", description="Address of a rerank endpoint, with or without /rerank; empty: no endpoint."
+    )
+    rerank_key: SecretStr | None = Field(default=None, description="Key for the rerank endpoint.")
+    rerank_model: str = Field(default="", description="Name of the reranking model at the endpoint.")
+    rerank_style: str = Field(
+        default="jina", description="How the rerank endpoint is spoken to: jina, cohere, tei or vllm (also Xinference)."
+    )
+    rerank_chars: int = Field(
+        default=0, ge=0, description="Most characters of a passage that the endpoint gets; 0: it cuts by itself."
+    )
+    rerank_folder: str = Field(
+        default="", description="Folder of an ONNX cross-encoder, used in place of an endpoint; needs opora[rerank]."
+    )
+
     engine: str = Field(default="sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")
     search_timeout: float = Field(
         default=30.0,

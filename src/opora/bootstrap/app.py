@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 from opora.access.access import Access
-from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine
+from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_reranker
 from opora.bootstrap.models import Models, make_models
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
@@ -112,6 +112,9 @@ class App:
                     "description": "Quotes from the documents; no text is written.",
                 }
             )
+        if self._models.reranker is not None:
+            identity = self._models.reranker.card.identity
+            found.append({"id": identity, "name": identity, "type": "rerank"})
         return found
 
     async def ready(self) -> dict[str, Any]:
@@ -121,6 +124,7 @@ class App:
             await check_engine(self._engine),
             await check_embedder(self._models.embedder),
             check_chat(self._models.chat),
+            check_reranker(self._models.reranker),
         ]
         return {"ready": all(check["ok"] for check in checks), "checks": checks}
 
@@ -179,6 +183,7 @@ class App:
             search=self.search,
             quoter=SentenceQuoter(embedder),
             chat_model=self._models.chat,
+            reranker=self._models.reranker,
         )
         self.sessions = Sessions(database=database, clock=now, new_id=new_id)
         self.chat = Chat(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from opora.domain.errors import OporaError
-from opora.ports import ChatModel, Database, Embedder, SearchEngine
+from opora.ports import ChatModel, Database, Embedder, Reranker, SearchEngine
 
 
 async def check_database(database: Database, path: str) -> dict[str, Any]:
@@ -38,6 +38,11 @@ async def check_embedder(embedder: Embedder | None) -> dict[str, Any]:
 def check_chat(chat: ChatModel | None) -> dict[str, Any]:
     """Only whether one is set: asking it would cost its owner money."""
     return _fine("chat model", chat.identity if chat else "none: answers are quotes")
+
+
+def check_reranker(reranker: Reranker | None) -> dict[str, Any]:
+    """Only whether one is set, for the same reason; while it fails, answers say so and retrieval's order stands."""
+    return _fine("reranking model", reranker.card.identity if reranker else "none: the order is that of retrieval")
 
 
 def _fine(name: str, detail: str) -> dict[str, Any]:

@@ -1,16 +1,17 @@
-"""The models that the settings name: one for vectors, one for chat, or none."""
+"""The models that the settings name: one for vectors, one for chat, one that reranks; each may be missing."""
 
 from __future__ import annotations
 
 import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from opora.domain.errors import InvalidInput, ModelNotConfigured
 from opora.net.addresses import AddressPolicy
 from opora.net.client import GuardedClient
-from opora.ports import ChatModel, Embedder
+from opora.ports import ChatModel, Embedder, Reranker
 from opora.settings import Settings
 
 
@@ -18,6 +19,7 @@ from opora.settings import Settings
 class Models:
     embedder: Embedder | None
     chat: ChatModel | None
+    reranker: Reranker | None = None
 
 
 async def make_models(settings: Settings, stack: AsyncExitStack) -> Models:
@@ -56,7 +58,42 @@ async def make_models(settings: Settings, stack: AsyncExitStack) -> Models:
         key = settings.chat_key.get_secret_value() if settings.chat_key else ""
         chat = load(CHAT_MODELS, "openai")(settings.chat_url, settings.chat_model, key=key, client=client)
         stack.push_async_callback(chat.close)
-    return Models(embedder=embedder, chat=chat)
+    return Models(embedder=embedder, chat=chat, reranker=_reranker(settings, stack))
+
+
+def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | None:
+    """The reranking model, if any. It is first used by a question: while it is down, retrieval's order stands."""
+    from opora.models.rerank_styles import STYLES
+    from opora.models.table import RERANKERS, load
+
+    url, folder, style = settings.rerank_url, settings.rerank_folder, settings.rerank_style
+    if style not in STYLES:
+        raise InvalidInput.of("rerank_style", f"OPORA_RERANK_STYLE is one of {', '.join(STYLES)}.")
+    if url and folder:
+        raise InvalidInput.of(
+            "rerank_folder", "There are two reranking models.", hint="Set OPORA_RERANK_URL or OPORA_RERANK_FOLDER."
+        )
+    reranker: Reranker
+    if folder:
+        threads = settings.embedding_threads or os.cpu_count() or 1
+        reranker = load(RERANKERS, "onnx")(Path(folder).expanduser(), threads=threads)
+    elif url:
+        if not settings.rerank_model and STYLES[style].names_model:
+            raise ModelNotConfigured("The rerank endpoint has no model.", hint="Set OPORA_RERANK_MODEL.")
+        client = _client(url)
+        stack.push_async_callback(client.close)
+        reranker = load(RERANKERS, "endpoint")(
+            url,
+            settings.rerank_model,
+            key=settings.rerank_key.get_secret_value() if settings.rerank_key else "",
+            style=style,
+            max_passage_chars=settings.rerank_chars,
+            client=client,
+        )
+    else:
+        return None
+    stack.push_async_callback(reranker.close)
+    return reranker
 
 
 def _client(url: str) -> GuardedClient:
