@@ -33,16 +33,15 @@ class Embedding:
         scope = self._ground.scope_of(work.tenant_id, work.base_id)
         embedder = self._ground.embedder
         if embedder is None:
-            await self._end(work, scope, "")
+            await self._mark(work, scope, "", [])
             return
         while (todo := await self._next(work, scope, embedder)) is not None:
             chunks, indexing = todo
-            if not chunks:
-                await self._end(work, scope, embedder.card.identity)
+            if chunks:
+                vectors = await self._embed(embedder, chunks)
+                await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, indexing)
+            if await self._mark(work, scope, embedder.card.identity, chunks):
                 return
-            vectors = await self._embed(embedder, chunks)
-            await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, indexing)
-            await self._mark(work, scope, embedder, chunks)
 
     async def _next(self, work: Work, scope: Scope, embedder: Embedder) -> tuple[list[Chunk], IndexingStrategy] | None:
         """The next batch, or None where nothing is to be done any more: the document went, or has new bytes."""
@@ -64,29 +63,24 @@ class Embedding:
             self._pace.record(len(chunks), monotonic() - start)
         return vectors
 
-    async def _mark(self, work: Work, scope: Scope, embedder: Embedder, chunks: list[Chunk]) -> None:
+    async def _mark(self, work: Work, scope: Scope, identity: str, chunks: list[Chunk]) -> bool:
+        """Record the batch and, after the last one, the end of the work in the same transaction; True for the end."""
         async with self._ground.database.begin() as stored:
             await self._ground.hold(stored, work)
-            await stored.chunks.mark_embedded(scope, [chunk.chunk_id for chunk in chunks], embedder.card.identity)
-            document = await _find(stored, scope, work.subject)
-            if document is not None:
-                embedded = min(document.embedded_count + len(chunks), document.chunk_count)
-                counted = replace(document, embedded_count=embedded, updated_at=self._ground.clock())
-                await stored.documents.update(scope, counted)
-
-    async def _end(self, work: Work, scope: Scope, identity: str) -> None:
-        async with self._ground.database.begin() as stored:
-            await self._ground.hold(stored, work)
-            await stored.work.finish(work.work_id)
+            await stored.chunks.mark_embedded(scope, [chunk.chunk_id for chunk in chunks], identity)
             document = await _find(stored, scope, work.subject)
             if document is None:
-                return
-            gave_up = document.parse_status is ParseStatus.FAILED and document.error_reason == ParseReason.EMBEDDING
-            if document.parse_status is ParseStatus.PROCESSING or gave_up:
-                done = replace(document, parse_status=ParseStatus.COMPLETED, error_reason="", error_message="")
-                await stored.documents.update(scope, replace(done, updated_at=self._ground.clock()))
-            if identity:
-                await self._adopt(stored, scope, document, identity)
+                await stored.work.finish(work.work_id)
+                return True
+            embedded = min(document.embedded_count + len(chunks), document.chunk_count)
+            document = replace(document, embedded_count=embedded, updated_at=self._ground.clock())
+            is_last = len(chunks) < self._batch and (not chunks or embedded == document.chunk_count)
+            await stored.documents.update(scope, _completed(document) if is_last else document)
+            if is_last:
+                await stored.work.finish(work.work_id)
+                if identity:
+                    await self._adopt(stored, scope, document, identity)
+        return is_last
 
     async def _adopt(self, stored: Repositories, scope: Scope, document: Document, identity: str) -> None:
         """Name the model on the base once every chunk of it has a vector by that model: until then a search by
@@ -102,6 +96,14 @@ class Embedding:
 def _is_superseded(document: Document) -> bool:
     """New bytes wait to be read: their chunks are the ones to embed."""
     return document.version != document.indexed_version and document.parse_status is not ParseStatus.FAILED
+
+
+def _completed(document: Document) -> Document:
+    """Also one that was given up because the model was down."""
+    gave_up = document.parse_status is ParseStatus.FAILED and document.error_reason == ParseReason.EMBEDDING
+    if document.parse_status is ParseStatus.PROCESSING or gave_up:
+        return replace(document, parse_status=ParseStatus.COMPLETED, error_reason="", error_message="")
+    return document
 
 
 async def _find(stored: Repositories, scope: Scope, document_id: str) -> Document | None:

@@ -43,7 +43,6 @@ async def ingest(ground: Ground, work: Work) -> None:
 
 async def _begin(ground: Ground, work: Work, scope: Scope) -> tuple[Document, KnowledgeBase] | None:
     async with ground.database.begin() as stored:
-        await ground.hold(stored, work)
         document = await _living(stored, scope, work.subject)
         found = await stored.bases.find(work.tenant_id, [work.base_id])
         if document is None or not found:
@@ -81,15 +80,16 @@ async def _announce(
     ground: Ground, work: Work, scope: Scope, document: Document, chunks: Sequence[Chunk]
 ) -> list[Chunk] | None:
     """The chunks that the engine does not have yet. A replacement notes their ids before the engine gets them, so
-    that they are taken out again if it never comes to the switch; None when the document was deleted meanwhile."""
+    that they are taken out again if it never comes to the switch; None when the document was deleted meanwhile.
+    A first version needs no note: until its switch, all rows of the document may be taken out."""
+    if document.indexed_version == 0:
+        return list(chunks)
     ids = [chunk.chunk_id for chunk in chunks if chunk.is_searched]
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
         if await _current(stored, scope, document) is None:
             await stored.work.finish(work.work_id)
             return None
-        if document.indexed_version == 0:
-            return list(chunks)
         there = await stored.chunks.get_many(scope, ids)
         new = [chunk for chunk in chunks if chunk.chunk_id not in there]
         await stored.chunks.add_strays(scope, document, [chunk.chunk_id for chunk in new])

@@ -20,6 +20,7 @@ from opora.store.chunks import SqlChunks
 from opora.store.citations import SqlCitations
 from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
+from opora.store.driver import connect
 from opora.store.facts import SqlFacts
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
@@ -29,12 +30,6 @@ from opora.store.work import SqlWork
 BUSY_TIMEOUT_MS = 10_000
 READERS = 8
 _WRITES = "opora_writes"
-_PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = NORMAL",
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA temp_store = MEMORY",
-)
 
 
 class SqlRepositories:
@@ -58,14 +53,14 @@ class SqlRepositories:
     @cached_property
     def sessions(self) -> SqlSessions:
         return SqlSessions(self._connection)
-    @cached_property
-    def citations(self) -> SqlCitations:
-        return SqlCitations(self._connection)
-
 
     @cached_property
     def messages(self) -> SqlMessages:
         return SqlMessages(self._connection)
+
+    @cached_property
+    def citations(self) -> SqlCitations:
+        return SqlCitations(self._connection)
 
     @cached_property
     def work(self) -> SqlWork:
@@ -151,25 +146,18 @@ async def _start(connection: AsyncConnection, writes: bool) -> None:
 
 
 def _sqlite_engine(url: sa.URL, busy_timeout_ms: int) -> AsyncEngine:
-    # The driver's own implicit BEGIN is switched off: it would open a writing transaction as a reading one first,
-    # and two of them that both go on to write can only fail.
     engine = create_async_engine(
-        url, connect_args={"isolation_level": None}, pool_size=READERS, max_overflow=READERS, pool_timeout=60
+        url,
+        async_creator=lambda: connect(url.database or ":memory:", busy_timeout_ms),
+        pool_size=READERS,
+        max_overflow=READERS,
+        pool_timeout=60,
     )
-
-    def prepare(connection: Any, _record: Any) -> None:
-        cursor = connection.cursor()
-        for pragma in (f"PRAGMA busy_timeout = {busy_timeout_ms}", *_PRAGMAS):
-            cursor.execute(pragma)
-        cursor.close()
 
     def begin(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get(_WRITES)
-        adapted: Any = (
-            connection.connection.dbapi_connection
-        )  # one hop to the driver's thread, where a cursor takes three
+        adapted: Any = connection.connection.dbapi_connection
         adapted.run_async(lambda driver: driver.execute_fetchall("BEGIN IMMEDIATE" if writes else "BEGIN"))
 
-    sa.event.listen(engine.sync_engine, "connect", prepare)
     sa.event.listen(engine.sync_engine, "begin", begin)
     return engine
