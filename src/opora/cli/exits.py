@@ -21,6 +21,8 @@ class Exit(IntEnum):
     """The server, the model or the data folder can't be used now."""
     INTERRUPTED = 130
     """Ctrl-C."""
+    TERMINATED = 143
+    """SIGTERM. For `opora serve` it is the ordinary way to stop, and the exit code is 0."""
 
 
 _BY_CODE = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import typer
 
 from opora.cli.client import ApiError
 from opora.cli.exits import Exit, exit_for, fail
@@ -19,16 +22,21 @@ SHOW_PLACE = "OPORA_LOG_LEVEL=DEBUG shows where it happened."
 
 
 @contextmanager
-def reported(settings: Settings) -> Iterator[None]:
-    """What goes wrong inside ends the command, with a sentence rather than a trace of calls."""
+def reported(settings: Settings, *, interrupted: str = "") -> Iterator[None]:
+    """What goes wrong inside ends the command, with a sentence rather than a trace of calls.
+
+    ``interrupted`` says what a user who breaks off has now.
+    """
     try:
         yield
     except (ApiError, OporaError) as exc:
         raise fail(exc.message, hint=exc.hint, code=exit_for(exc.code)) from exc
     except KeyboardInterrupt:
-        raise fail("Interrupted.", code=Exit.INTERRUPTED) from None
-    except BrokenPipeError:
-        raise  # whoever read standard output has gone; the command line ends quietly
+        raise fail("Interrupted.", hint=interrupted, code=Exit.INTERRUPTED) from None
+    except asyncio.CancelledError:
+        raise fail("Terminated.", hint=interrupted, code=Exit.TERMINATED) from None
+    except (typer.Exit, BrokenPipeError):
+        raise  # said already; or whoever read standard output has gone, and the command line ends quietly
     except Exception as exc:
         if settings.log_level.upper() == "DEBUG":
             logging.getLogger(__name__).exception("The command failed.")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BASE = "Documents"
 SETTLE_SECONDS = 30.0
+INTERRUPTED = "What was taken in stays, and is read on at the next start; the same command takes up the rest."
 ALONE = "No server is running that would go on with the work, so --no-wait waits until it is done."
 
 
@@ -41,7 +42,7 @@ def ingest(
         await client.settle(seconds=SETTLE_SECONDS)
         return report, wait or alone
 
-    report, waited = session.run(command)
+    report, waited = session.run(command, interrupted=INTERRUPTED)
     if as_json:
         session.print_json(report.as_dict())
     else:

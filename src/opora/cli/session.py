@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -43,16 +45,20 @@ def variable_of(name: str) -> str:
     return str(Settings.model_fields[name].validation_alias or f"OPORA_{name}".upper())
 
 
-def run(command: Callable[[Client], Awaitable[T]]) -> T:
+def run(command: Callable[[Client], Awaitable[T]], *, interrupted: str = "") -> T:
     """Run ``command`` with an open connection and give back what it returns; failures end the process."""
     settings = load_settings()
     log_for_people(settings)
-    with reported(settings):
+    with reported(settings, interrupted=interrupted):
         result = asyncio.run(with_client(settings, command))
     return result  # noqa: RET504 - types can't tell that what is reported is always raised
 
 
 async def with_client(settings: Settings, command: Callable[[Client], Awaitable[T]]) -> T:
+    """SIGTERM breaks the command off as Ctrl-C does: what it opened is closed."""
+    task = asyncio.current_task()
+    if task is not None and threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with connect(settings) as client:
         return await command(client)
 

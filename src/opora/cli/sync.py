@@ -143,7 +143,7 @@ class Sync:
             doc = await self._client.call(
                 "POST",
                 f"{self._path}/file",
-                files={"file": (Path(source).name, data)},
+                files={"file": (os.fsencode(file.name).decode("utf-8", "replace"), data)},
                 data={"source": source, "replace": "true"},
             )
         except ApiError as exc:
@@ -153,10 +153,12 @@ class Sync:
                 raise  # not this file's fault: the next one would fare no better
             self._report.refuse(source, f"{exc.message} {exc.hint}".strip())
             return None
-        same = bool(earlier) and earlier["file_hash"] == digest if earlier else False
-        self._note(
-            self._report.unchanged if same else self._report.replaced if earlier else self._report.added, source, doc
-        )
+        report = self._report
+        if earlier is None:
+            rows = report.added
+        else:  # what failed before is tried again as it is
+            rows = report.unchanged if earlier["file_hash"] == digest else report.replaced
+        self._note(rows, source, doc)
         known[source] = doc
         return None
 
