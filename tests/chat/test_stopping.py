@@ -106,6 +106,10 @@ async def test_somebody_else_can_neither_stop_nor_read(talk) -> None:
         with pytest.raises(NotFound):
             async for _ in person.app.chat.follow(stranger, person.session_id, person.last):
                 pass
+    elsewhere = await person.app.sessions.create(person.scope)
+    with pytest.raises(NotFound):
+        async for _ in person.app.chat.follow(person.scope, elsewhere.session_id, person.last):
+            pass
     gate.opened.set()
     assert (await person.events())[-1].data["finish"] == "complete"
 

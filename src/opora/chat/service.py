@@ -50,10 +50,19 @@ class _Round:
 
 @dataclass(slots=True, kw_only=True)
 class _Running:
+    question: Question
     run: Run
     is_finishing: bool = False
     """The answer is being stored: nothing may cut that short."""
     task: asyncio.Task[None] | None = None
+
+    def is_of(self, scope: Scope, session_id: str) -> bool:
+        """Whether the one who asks is the one whose question it is, in this session."""
+        mine, theirs = self.question.scope.principal, scope.principal
+        return self.question.session_id == session_id and (mine.tenant_id, mine.user_id) == (
+            theirs.tenant_id,
+            theirs.user_id,
+        )
 
 
 class Chat:
@@ -152,11 +161,16 @@ class Chat:
 
         An answer whose log is gone is replayed from the stored message. Raises `NotFound` before the first event.
         """
-        message = await self._message(scope, session_id, message_id)
+        running = self._running.get(message_id)
+        # The one who asked follows at once; what is stored has nothing to say before the end.
+        message = (
+            None if running and running.is_of(scope, session_id) else await self._message(scope, session_id, message_id)
+        )
         if await self._log.exists(session_id, message_id):
             async for item in self._log.follow(session_id, message_id, from_offset):
                 yield item
             return
+        message = message or await self._message(scope, session_id, message_id)
         for offset, event in enumerate(stored_events(message)):
             if offset >= from_offset:
                 yield offset, event
@@ -207,7 +221,7 @@ class Chat:
         async def emit(event: StreamEvent) -> None:
             await self._log.append(session_id, message_id, event)
 
-        running = _Running(run=Run(emit=emit))
+        running = _Running(question=round_.question, run=Run(emit=emit))
         self._running[message_id] = running
         running.task = asyncio.create_task(self._answer(round_, running), name=message_id)
         # A task that is cancelled before its first step never runs, and its answer would never be closed.
@@ -258,6 +272,9 @@ class Chat:
         async with self._database.begin() as repositories:
             answer = finished_message(round_.answer, run, finish=finish, error=error, now=now)
             await repositories.messages.update(scope, answer)
+            cited = {citation.document_id for citation in parse_citations(answer.content) if citation.document_id}
+            if cited:
+                await repositories.citations.add(scope, cited)
             if rendered:
                 asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
                 await repositories.messages.update(scope, asked)
@@ -272,9 +289,6 @@ def _agent_query(question: Question) -> StreamEvent:
     return StreamEvent(
         response_type=ResponseType.AGENT_QUERY,
         data={
-            cited = {citation.document_id for citation in parse_citations(answer.content) if citation.document_id}
-            if cited:
-                await repositories.citations.add(scope, cited)
             "session_id": question.session_id,
             "assistant_message_id": question.assistant_message_id,
             "request_id": question.request_id,
