@@ -51,10 +51,17 @@ def timed(*command: str, env: Mapping[str, str], runs: int) -> dict[str, float]:
     walls, users = [], []
     for _ in range(runs):
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
-        subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        done(*command, env=env)
         walls.append(time.perf_counter() - begun)
         users.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
     return {"wall": statistics.median(walls), "user": statistics.median(users)}
+
+
+def done(*command: str, env: Mapping[str, str], cwd: Path = ROOT) -> None:
+    """Run a command to its end; raises with the end of its output when it fails."""
+    ended = subprocess.run(command, env=env, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if ended.returncode:
+        raise RuntimeError(f"{' '.join(command[-3:])} ended with {ended.returncode}:\n{ended.stdout[-3000:]}")
 
 
 @contextmanager
@@ -159,15 +166,10 @@ def clone() -> dict[str, float]:
             PYTHONUNBUFFERED="1",
         )
         begun = time.perf_counter()
-        subprocess.run(["git", "clone", "-q", str(ROOT), str(project)], check=True, env=env)
+        done("git", "clone", "-q", str(ROOT), str(project), env=env)
         cloned = time.perf_counter()
-        subprocess.run(
-            ["make", "-s", ".venv/.run", f"PYTHON={sys._base_executable}"],  # type: ignore[attr-defined]
-            cwd=project,
-            check=True,
-            env=env,
-            stdout=subprocess.DEVNULL,
-        )
+        python: str = sys._base_executable  # type: ignore[attr-defined]
+        done("make", "-s", ".venv/.run", f"PYTHON={python}", env=env, cwd=project)
         installed = time.perf_counter()
         with running("make", "-s", "run", env=env, cwd=project) as made:
             output = read_until(made, _ASKED)
@@ -191,13 +193,7 @@ def run(*, with_clone: bool = False, only_version: bool = False) -> dict[str, fl
     with tempfile.TemporaryDirectory(prefix="opora-bench-") as folder:
         data = Path(folder) / "data"
         begun = time.perf_counter()
-        subprocess.run(
-            [*OPORA, "ingest", str(SAMPLES)],
-            env=environment(OPORA_DATA=str(data)),
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        done(*OPORA, "ingest", str(SAMPLES), env=environment(OPORA_DATA=str(data)))
         figures["first_ingest_of_the_samples_s"] = time.perf_counter() - begun
         figures |= cold_search(data) | memory(data)
     return figures | (clone() if with_clone else {})
