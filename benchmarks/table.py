@@ -47,6 +47,7 @@ class Aim:
 BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(name="startup", full={"with_clone": True}, quick={"only_version": True}),
     Benchmark(name="edits", full={"files": []}, quick={"files": [], "documents": 2, "edits": 4}),
+    Benchmark(name="ingest_speed", quick={"sizes": [2, 4], "large_bytes": 0, "model_documents": 0}),
     Benchmark(name="search_speed", full={"sizes": [10_000, 100_000]}, quick={"sizes": [1_000]}),
     Benchmark(name="search_overhead", quick={"sizes": [1_000], "queries": 5}),
     Benchmark(name="pipeline_speed", quick={"rounds": 50, "real_rounds": 5}),
@@ -81,6 +82,28 @@ AIMS: tuple[Aim, ...] = (
             most=3,
         )
         for language in ("ru", "en", "zh")
+    ),
+    Aim(
+        what="chunks a second at the largest size by those at the smallest",
+        benchmark="ingest_speed",
+        path=["linearity", "chunks_s ratio"],
+        least=0.8,
+    ),
+    *(
+        Aim(
+            what=f"peak memory of {whose} over a 50 MB text file",
+            benchmark="ingest_speed",
+            path=["large file", figure],
+            most=1024,
+            unit="MiB",
+        )
+        for whose, figure in (("the service", "peak_mib"), ("the parser's process", "parser_peak_mib"))
+    ),
+    Aim(
+        what="texts a second through a whole ingest by those of the model itself",
+        benchmark="ingest_speed",
+        path=["local model", "share"],
+        least=0.9,
     ),
     *(
         aim
