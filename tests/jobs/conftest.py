@@ -104,6 +104,51 @@ class PlainParser:
     async def close(self) -> None: ...
 
 
+class Gate:
+    """A port whose named method waits until it is let go; ``entered`` tells that somebody waits."""
+
+    def __init__(self, port: Any, method: str) -> None:
+        self._port = port
+        self._method = method
+        self.entered = asyncio.Event()
+        self.open = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._port, name)
+        if name != self._method:
+            return real
+
+        async def wait(*args: Any, **kw: Any) -> Any:
+            self.entered.set()
+            await self.open.wait()
+            return await real(*args, **kw)
+
+        return wait
+
+
+class Failing:
+    """A port whose named method fails so many times first."""
+
+    def __init__(self, port: Any, method: str, error: Exception, times: int) -> None:
+        self._port = port
+        self._method = method
+        self._error = error
+        self.left = times
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._port, name)
+        if name != self._method:
+            return real
+
+        async def fail(*args: Any, **kw: Any) -> Any:
+            if self.left:
+                self.left -= 1
+                raise self._error
+            return await real(*args, **kw)
+
+        return fail
+
+
 class World:
     """What survives a process (files, database, engine), and the process: `start` and `stop` begin and end one."""
 
@@ -136,7 +181,7 @@ class World:
         self.runner = JobRunner(self.ground, retries=self.retries, batch=4)
         made = {"clock": self.ground.clock, "new_id": new_id}
         self.bases = Bases(database, self.runner, **made)
-        self.documents = Documents(database, blobs, self.parser, self.runner, upload_limit=1_000_000, **made)
+        self.documents = Documents(database, self.blobs, self.parser, self.runner, upload_limit=1_000_000, **made)
         self.chunks = Chunks(database, engine, self.runner, **made)
         if work:
             await self.runner.start()
@@ -144,6 +189,35 @@ class World:
     async def stop(self) -> None:
         await self.runner.close()
         await self.database.close()
+
+    async def restart(self) -> None:
+        await self.stop()
+        await self.start()
+
+    def use(self, name: str, port: Any) -> None:
+        """From the next start on, jobs reach this port in place of the real one."""
+        self.wrap = lambda which, real: port if which == name else real
+
+    def gate(self, name: str, method: str) -> Gate:
+        gate = Gate(self.port(name), method)
+        self.use(name, gate)
+        return gate
+
+    def failing(self, name: str, method: str, error: Exception, times: int, *, before: Any = None) -> Failing:
+        failing = Failing(before or self.port(name), method, error, times)
+        self.use(name, failing)
+        return failing
+
+    def port(self, name: str) -> Any:
+        return FileBlobs(self.folder / "blobs") if name == "blobs" else getattr(self, name)
+
+    async def add(self, base_id: str, text: str, **values: Any) -> Document:
+        scope, values = await self.scope(base_id), {"file_name": "a.txt"} | values
+        return await self.documents.add_file(scope, base_id, data=text.encode(), **values)
+
+    async def settle(self, base_id: str, *documents: Document) -> list[Document]:
+        ids = [document.document_id for document in documents]
+        return await self.documents.wait(await self.scope(base_id), ids, timeout=20)
 
     async def base(self, **indexing: bool) -> KnowledgeBase:
         tenant = await self.access.tenant(LOCAL_PRINCIPAL)
