@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opora.domain.codec import build, plain
 from opora.domain.knowledge import Box, ChunkingConfig, ChunkType, Place
 from opora.domain.search import MatchType, ScoreKind, SearchResult
 from opora.store.codec import (
     Unread,
-    build,
     dump,
     dump_place,
     dump_results,
@@ -20,7 +20,6 @@ from opora.store.codec import (
     load_place,
     load_results,
     load_tags,
-    plain,
 )
 
 numbers = st.integers(0, 10**6)

@@ -145,7 +145,7 @@ async def test_a_title_may_come_for_three_seconds_and_readers_wait_when_told(log
 
 async def test_a_title_after_three_seconds_is_too_late(time: Time) -> None:
     log = MemoryStreamLog(clock=time, title_wait=3.0)
-    await fill(log, COMPLETE)
+    await fill(log, QUERY, COMPLETE)
     time.pass_(seconds=3.01)
     with pytest.raises(Conflict):
         await fill(log, event(ResponseType.SESSION_TITLE))

@@ -29,6 +29,22 @@ TERMINAL = ResponseType.COMPLETE
 """The one terminal event: it follows ``error`` and ``stop`` too, and carries ``data.finish``."""
 
 
+FIRST = ResponseType.AGENT_QUERY
+"""The event that begins a log. No other makes one: what comes for a log that is gone is refused."""
+
+
+class LogState(StrEnum):
+    """What has become of an answer's log."""
+
+    ABSENT = "absent"
+    """Never begun, or not kept any more."""
+    RUNNING = "running"
+    """Whoever writes it is alive."""
+    ABANDONED = "abandoned"
+    """It has no end, and nobody is left to write one."""
+    COMPLETE = "complete"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEvent:
     """One event. ``event_id`` groups the deltas of one text; ``content`` is a delta."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from opora.domain.codec import build, plain
 from opora.domain.errors import NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase, ParseStatus
 from opora.domain.scope import BaseRef, Scope
 from opora.ports import Listed, Page
-from opora.store.codec import build, dump, plain
+from opora.store.codec import dump
 from opora.store.connection import Connection
 from opora.store.scoping import folded
 from opora.store.tables import bases, documents, strays, work

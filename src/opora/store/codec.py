@@ -1,20 +1,14 @@
-"""Turns domain values into JSON text and back; a field that holds its default is left out, nothing is written ''."""
+"""Turns domain values into JSON text for a column and back; nothing is written ''."""
 
 from __future__ import annotations
 
 import json
-import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
-from enum import Enum
-from functools import cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from opora.domain.codec import build, plain
 from opora.domain.knowledge import Box, Place
 from opora.domain.search import SearchResult
-
-T = TypeVar("T")
-Read = Callable[[Any], Any]
 
 NO_PLACE = Place()
 
@@ -50,28 +44,6 @@ class Unread(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._read())
-
-
-def plain(value: Any) -> Any:
-    """A value made of dataclasses, enums, tuples and mappings as plain JSON values."""
-    kind = type(value)
-    if kind in _ATOMS:
-        return value
-    if (defaults := _defaults(cast(Any, kind))) is not None:
-        return {name: plain(v) for name, default in defaults if (v := getattr(value, name)) != default}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
-    return value
-
-
-def build(kind: type[T], data: Mapping[str, Any]) -> T:
-    """The dataclass that `plain` took apart. Fields that this version does not know are left out."""
-    readers: dict[str, Read] = _readers(cast(Any, kind))
-    return kind(**{name: readers[name](value) for name, value in data.items() if name in readers})
 
 
 def dump_results(results: Sequence[SearchResult]) -> str:
@@ -123,37 +95,3 @@ def dump_tags(tag_ids: Sequence[str]) -> str:
 
 def load_tags(text: str) -> tuple[str, ...]:
     return tuple(text[1:-1].split(TAG_END)) if text else ()
-
-
-_ATOMS = frozenset({str, int, float, bool, types.NoneType})
-
-
-@cache
-def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...] | None:
-    """Fields of a dataclass with their defaults; None for other types. What has no default equals `MISSING` never."""
-    if not is_dataclass(kind):
-        return None
-    made = [(f.name, f.default if f.default_factory is MISSING else f.default_factory()) for f in fields(kind)]
-    return tuple(made)
-
-
-@cache
-def _readers(kind: type[Any]) -> dict[str, Read]:
-    hints = get_type_hints(kind)
-    return {f.name: _reader(hints[f.name]) for f in fields(kind)}
-
-
-def _reader(hint: Any) -> Read:
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        inner = _reader(next(arg for arg in get_args(hint) if arg is not types.NoneType))
-        return lambda value: None if value is None else inner(value)
-    if origin is tuple:
-        item = _reader(get_args(hint)[0])
-        return lambda value: tuple(item(part) for part in value)
-    if isinstance(hint, type) and is_dataclass(hint):
-        kind: type[Any] = hint
-        return lambda value: build(kind, value)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return hint
-    return lambda value: value

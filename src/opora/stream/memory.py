@@ -9,16 +9,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from opora.domain.errors import Busy, Conflict, NotFound
-from opora.domain.stream import TERMINAL, ResponseType, StreamEvent
+from opora.domain.errors import Busy, NotFound
+from opora.domain.stream import FIRST, TERMINAL, LogState, ResponseType, StreamEvent
 from opora.ports import Clock
+from opora.stream.titles import TITLE_PENDING, TITLE_WAIT_SECONDS, too_late
 
 TTL = timedelta(hours=1)
-TITLE_WAIT_SECONDS = 3.0
 MAX_LOGS = 2_000
 MAX_BYTES = 128 * 1024 * 1024
-TITLE_PENDING = "title_pending"
-"""Key in the data of `complete`: a title will follow, and readers should wait for it."""
 
 _EVENT_BYTES = 400
 _REFERENCE_BYTES = 1_000
@@ -32,6 +30,7 @@ class _Log:
     finished_at: datetime | None = None
     has_late_title: bool = False
     is_gone: bool = False
+    stop_written: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Replaced at each append: whoever holds the old one is woken, and nobody has to sign off."""
 
@@ -73,13 +72,14 @@ class MemoryStreamLog:
         return self._size
 
     async def append(self, session_id: str, message_id: str, event: StreamEvent) -> int:
-        """Raises `Conflict` behind the terminal event (but for a title in time), `Busy` when there is no room."""
         now = self._clock()
         self._expire(now)
         key = (session_id, message_id)
         log = self._logs.get(key)
         size = _size_of(event)
         if log is None:
+            if event.response_type is not FIRST:
+                raise _gone()
             self._make_room(size, key, logs=1)
             log = self._logs[key] = _Log(last_append=now)
         else:
@@ -93,6 +93,8 @@ class MemoryStreamLog:
             log.has_late_title = True
         elif event.response_type is TERMINAL:
             log.finished_at = now
+        elif event.response_type is ResponseType.STOP:
+            log.stop_written.set()
         self._logs.move_to_end(key)
         log.wake()
         return len(log.events) - 1
@@ -104,6 +106,26 @@ class MemoryStreamLog:
     async def exists(self, session_id: str, message_id: str) -> bool:
         self._expire(self._clock())
         return (session_id, message_id) in self._logs
+
+    async def state(self, session_id: str, message_id: str) -> LogState:
+        """Never abandoned: whoever writes it lives and dies with this process."""
+        self._expire(self._clock())
+        log = self._logs.get((session_id, message_id))
+        if log is None:
+            return LogState.ABSENT
+        return LogState.RUNNING if log.finished_at is None else LogState.COMPLETE
+
+    async def take_over(self, session_id: str, message_id: str) -> bool:
+        return False
+
+    async def stop_requested(self, session_id: str, message_id: str) -> None:
+        log = self._logs.get((session_id, message_id))
+        await (log.stop_written if log else asyncio.Event()).wait()
+
+    async def close(self) -> None:
+        """Let every follower go."""
+        while self._logs:
+            self._drop(next(iter(self._logs)))
 
     async def follow(
         self, session_id: str, message_id: str, from_offset: int = 0
@@ -148,14 +170,14 @@ class MemoryStreamLog:
         in_time = now - log.finished_at <= timedelta(seconds=self._title_wait)
         if event.response_type is ResponseType.SESSION_TITLE and in_time and not log.has_late_title:
             return
-        raise Conflict(f"The answer is complete; '{event.response_type}' came too late.")
+        raise too_late(event)
 
     def _log(self, session_id: str, message_id: str) -> _Log:
         self._expire(self._clock())
         try:
             return self._logs[session_id, message_id]
         except KeyError:
-            raise NotFound("The events of this answer are not kept any more.") from None
+            raise _gone() from None
 
     def _expire(self, now: datetime) -> None:
         while self._logs:
@@ -182,6 +204,10 @@ class MemoryStreamLog:
         self._size -= log.size
         log.is_gone = True
         log.wake()
+
+
+def _gone() -> NotFound:
+    return NotFound("The events of this answer are not kept any more.")
 
 
 def _size_of(event: StreamEvent) -> int:
