@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -87,6 +86,8 @@ class Client:
 
     async def settle(self, *, seconds: float) -> None:
         """Inside this process: let the work that was begun come to its end, for so long."""
+        import asyncio
+
         if self._idle is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._idle(), seconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sys
 import tempfile
@@ -20,6 +19,8 @@ LOW_DISK_BYTES = 1 << 30
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Check the machine, the data folder, the stores and the models; each problem with a hint."""
+    import asyncio
+
     from opora.cli.failures import log_for_people, reported
     from opora.cli.session import load_settings, print_json, with_client
     from opora.cli.words import say
