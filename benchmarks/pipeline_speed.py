@@ -10,7 +10,7 @@ import argparse
 import random
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -59,9 +59,10 @@ class NoStorage:
 
     messages: Any
     chunks: Any
+    citations: Any
 
     def __init__(self) -> None:
-        self.messages = self.chunks = self
+        self.messages = self.chunks = self.citations = self
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[NoStorage]:
@@ -69,6 +70,9 @@ class NoStorage:
 
     async def recent(self, scope: Scope, session_id: str, **limits: Any) -> list[Any]:
         return []
+
+    async def uses(self, scope: Scope, document_ids: Collection[str]) -> dict[str, Any]:
+        return {}
 
     async def get_many(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, Any]:
         return {}
@@ -124,12 +128,16 @@ async def _last(draft: Draft) -> Draft:
     return draft
 
 
-async def in_a_row(plugins: dict[EventType, Plugin], question: Question) -> Draft:
+def in_order(plugins: Sequence[Plugin]) -> list[tuple[EventType, Plugin]]:
+    """Events and plugins in the order in which a question meets them."""
+    return [(event, plugin) for event in EVENTS for plugin in plugins if event in plugin.events]
+
+
+async def in_a_row(plugins: Sequence[tuple[EventType, Plugin]], question: Question) -> Draft:
     """The plugins as plain calls: what they cost without manager and orchestrator."""
     draft, run = Draft(question=question), Run()
-    for event in EVENTS:
-        if event in plugins:
-            draft = await plugins[event].on_event(event, draft, run, _last)
+    for event, plugin in plugins:
+        draft = await plugin.on_event(event, draft, run, _last)
     return draft
 
 
@@ -155,18 +163,19 @@ def services_of(results: tuple[SearchResult, ...]) -> Services:
 
 async def measure(*, rounds: int, real_rounds: int) -> dict[str, dict[str, float]]:
     question = question_of("что где когда")
-    nulls: dict[EventType, Plugin] = {event: NullPlugin(event) for event in EVENTS}
+    nulls: list[Plugin] = [NullPlugin(event) for event in EVENTS]
     results, text = results_and_question(RESULTS)
     services = services_of(results)
     fallback = Fallback(services)
-    idle = Orchestrator(EventManager(nulls.values()), fallback=fallback)
+    called = in_order(nulls)
+    idle = Orchestrator(EventManager(nulls), fallback=fallback)
     pipeline, plain = await measured(
-        rounds, lambda: idle.answer(question, Run(emit=_nowhere)), lambda: in_a_row(nulls, question)
+        rounds, lambda: idle.answer(question, Run(emit=_nowhere)), lambda: in_a_row(called, question)
     )
 
     asked = question_of(text)
     real = make_plugins(services)
-    by_event = {event: plugin for plugin in real for event in plugin.events}
+    order = in_order(real)
     whole = Orchestrator(EventManager(real), fallback=fallback)
     times: dict[str, list[float]] = defaultdict(list)
 
@@ -178,10 +187,10 @@ async def measure(*, rounds: int, real_rounds: int) -> dict[str, dict[str, float
         for event, taken in run.times:
             times[event].append(taken)
 
-    orchestrated, called = await measured(real_rounds, answer, lambda: in_a_row(by_event, asked))
+    orchestrated, in_row = await measured(real_rounds, answer, lambda: in_a_row(order, asked))
     return {
         "null plugins": _figures(pipeline, plain),
-        "real plugins, 50 results": _figures(orchestrated, called)
+        "real plugins, 50 results": _figures(orchestrated, in_row)
         | {f"{event}_ms": p50(taken) for event, taken in times.items()},
     }
 

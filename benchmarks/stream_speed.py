@@ -116,7 +116,8 @@ async def _memory(logs: int, events: int) -> dict[str, float]:
     tracemalloc.start()
     log = MemoryStreamLog(clock=now)
     for number in range(logs):
-        for place in range(events - 1):
+        await log.append("session", str(number), StreamEvent(response_type=ResponseType.AGENT_QUERY))
+        for place in range(events - 2):
             event = StreamEvent(response_type=ResponseType.ANSWER, event_id="answer", content=f"слово {place} ")
             await log.append("session", str(number), event)
         await log.append("session", str(number), StreamEvent(response_type=ResponseType.COMPLETE, done=True))
