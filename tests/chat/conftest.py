@@ -11,7 +11,7 @@ from opora.bootstrap import App, Models
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.stream import StreamEvent
 from opora.models.scripted import ScriptedChat
-from opora.ports import ChatModel
+from opora.ports import ChatModel, Reranker
 from opora.settings import Settings
 
 TEXT = """# Командировки
@@ -57,9 +57,11 @@ async def talk(tmp_path: Path) -> AsyncIterator[OpenApp]:
     """Call it with a chat model (or None) to open an application on the test's folder, again and again."""
     opened: list[App] = []
 
-    async def open_app(chat: ChatModel | None = None, *, with_document: bool = True) -> Talk:
+    async def open_app(
+        chat: ChatModel | None = None, *, with_document: bool = True, reranker: Reranker | None = None
+    ) -> Talk:
         settings = Settings(data=tmp_path / "data", embedding="none")
-        app = await App.open(settings, models=Models(embedder=None, chat=chat))
+        app = await App.open(settings, models=Models(embedder=None, chat=chat, reranker=reranker))
         opened.append(app)
         tenant = await app.access.tenant(LOCAL_PRINCIPAL)
         if with_document and not (await app.access.bases(LOCAL_PRINCIPAL)).bases:

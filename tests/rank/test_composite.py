@@ -9,7 +9,16 @@ import pytest
 from opora.domain.knowledge import ChunkType
 from opora.domain.search import MatchType, ScoreKind
 from opora.rank import boosts
-from opora.rank.composite import composite_score, scored, unscored
+from opora.rank.composite import (
+    BASE_WEIGHT,
+    MODEL_WEIGHT,
+    OTHER_SOURCE,
+    SOURCE_WEIGHT,
+    WEB_SOURCE,
+    composite_score,
+    scored,
+    unscored,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +39,8 @@ def test_the_parts_are_kept_beside_the_score(result_of) -> None:
 def test_the_web_is_trusted_a_little_less(result_of) -> None:
     web = scored(result_of("w", 0.8, match_type=MatchType.WEB), 0.5)
     assert scored(result_of("a", 0.8), 0.5).score - web.score == pytest.approx(0.005)
+    assert scored(result_of("w", 0.8, chunk_type=ChunkType.WEB_SEARCH), 0.5).score == web.score
+    assert (MODEL_WEIGHT, BASE_WEIGHT, SOURCE_WEIGHT, WEB_SOURCE, OTHER_SOURCE) == (0.6, 0.3, 0.1, 0.95, 1.0)
 
 
 def test_a_graph_hit_takes_the_score_of_the_model_for_its_own(result_of) -> None:
@@ -62,6 +73,22 @@ def test_affinity_grows_by_the_logarithm_from_two_uses(uses: int, factor: float)
     assert boosts.affinity_factor(uses) == pytest.approx(factor)
     assert math.isclose(boosts.AFFINITY_MAX, 1.15)
     assert boosts.AFFINITY_MIN_USES == 2
+
+
+def test_what_a_boost_did_is_marked_and_places_are_numbered_anew(result_of) -> None:
+    page = result_of("w", 0.5, chunk_type=ChunkType.WIKI_PAGE, ranks={"vector": 3, "ranked": 2})
+    items = [result_of("a", 0.6, ranks={"ranked": 1}), page]
+    raised = boosts.wiki_boosted(boosts.memory_affinity(items, {"doc-w": 4}), enabled=True)
+    assert [(r.chunk_id, r.ranks) for r in raised] == [("w", {"vector": 3, "ranked": 1}), ("a", {"ranked": 2})]
+    assert raised[0].metadata == {"memory_affinity": pytest.approx(1.1), "wiki_boosted": 1.3}
+    assert raised[1].metadata == {}
+    assert raised[0].scores == page.scores
+
+
+def test_no_boost_lifts_kept_pictures_over_the_others_or_sinks_a_negative_score(result_of) -> None:
+    items = [result_of("a", 0.2), result_of("n", -0.5), result_of("p", 0.9, metadata={"kept_by": "image_vector"})]
+    assert [r.chunk_id for r in boosts.memory_affinity(items, {"doc-a": 2, "doc-n": 9})] == ["a", "n", "p"]
+    assert boosts.memory_affinity(items, {"doc-n": 9})[1].score == -0.5
 
 
 def test_affinity_settles_near_ties_and_only_those(result_of) -> None:

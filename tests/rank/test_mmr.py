@@ -28,6 +28,10 @@ def picks(items: dict[str, tuple[float, str]], k: int, weight: float = MMR_LAMBD
 
 def plain(relevance: list[float], tokens: list[frozenset[str]], k: int, weight: float) -> list[tuple[int, float]]:
     chosen: list[tuple[int, float]] = []
+    if k == 1 and relevance:
+        # A single pick goes by relevance, also with a weight of 0.
+        best = max(range(len(relevance)), key=lambda i: (relevance[i], -i))
+        return [(best, weight * relevance[best])]
     while len(chosen) < min(k, len(relevance)):
         taken = [index for index, _ in chosen]
         values = {

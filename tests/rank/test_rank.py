@@ -90,9 +90,45 @@ async def test_a_model_that_fails_or_dawdles_is_a_warning(result_of, error) -> N
             return []
 
     stage = await rank([result_of("a", 0.2), result_of("b", 0.9)], query="q", reranker=Slow({}), seconds=0.0)
-    assert [r.chunk_id for r in stage.results] == ["b", "a"]
+    assert [(r.chunk_id, r.score, r.kind) for r in stage.results] == [
+        ("b", 0.9, ScoreKind.RRF),
+        ("a", 0.2, ScoreKind.RRF),
+    ]
+    reason = "out of order" if error else "the model took longer than 0 s"
     assert len(stage.warnings) == 1
+    assert reason in stage.warnings[0]
+    assert stage.drops == ()
     assert RERANK_TIMEOUT == 60.0
+
+
+async def test_a_model_that_fails_says_how_to_mend_it(result_of) -> None:
+    broken = ByName({}, error=ModelError("refused.", hint="Check OPORA_RERANK_KEY."))
+    stage = await rank([result_of("a")], query="q", reranker=broken)
+    assert stage.warnings == ("Reranking failed, the order is that of retrieval: refused. Check OPORA_RERANK_KEY.",)
+
+
+@pytest.mark.parametrize("reranker", [None, ByName({}, error=ModelError("out of order"))])
+async def test_faq_entries_are_raised_and_variety_is_sought_without_a_model_too(result_of, reranker) -> None:
+    found = [
+        result_of("a", 0.5, content="one two three four five"),
+        result_of("b", 0.49, content="one two three four five"),
+        result_of("c", 0.3, content="six seven eight nine ten"),
+        result_of("f", 0.45, content="another thing altogether", chunk_type=ChunkType.FAQ),
+    ]
+    stage = await rank(found, query="q", reranker=reranker, settings=settings(rerank_top_k=3))
+    assert [r.chunk_id for r in stage.results] == ["f", "a", "c"]
+    assert [(d.chunk_id, d.reason) for d in stage.drops] == [("b", "not_diverse")]
+
+
+async def test_the_question_that_is_searched_is_the_one_that_is_judged(result_of) -> None:
+    class Asked(ByName):
+        async def rerank(self, query: str, passages: Sequence[str]) -> list[float]:
+            self.passages.append(query)
+            return [0.9]
+
+    model = Asked({})
+    await rank([result_of("a")], query="переписанный вопрос", reranker=model)
+    assert model.passages == ["переписанный вопрос"]
 
 
 @pytest.mark.parametrize("reply", [[0.5], [0.5, 0.5, 0.5], [math.nan, 0.5]])
@@ -136,6 +172,26 @@ async def test_rejected_pictures_come_after_the_others_and_beyond_the_count(resu
     assert stage.drops == ()
     alone = await rank(found, query="q", reranker=ByName({}))
     assert [r.chunk_id for r in alone.results] == ["p"]
+    assert stage.diagnostics == alone.diagnostics == {"images_scored": 1, "images_kept": 1}
+    assert (await rank(found[:1], query="q", reranker=ByName({"alpha": 0.9}))).diagnostics == {}
+
+
+async def test_a_picture_that_its_text_brings_through_is_ranked_like_any_other(result_of) -> None:
+    image = {"chunk_type": ChunkType.IMAGE_VECTOR, "scores": {"vector": 0.6}}
+    found = [result_of("a", 0.9, content="alpha"), result_of("p", 0.5, content="picture", **image)]
+    stage = await rank(found, query="q", reranker=ByName({"alpha": 0.5, "picture": 0.9}))
+    assert [r.chunk_id for r in stage.results] == ["p", "a"]
+    assert "kept_by" not in stage.results[0].metadata
+    assert stage.diagnostics == {"images_scored": 1, "images_kept": 0}
+
+
+async def test_a_model_that_is_shown_pictures_has_the_last_word_on_them(result_of) -> None:
+    image = {"chunk_type": ChunkType.IMAGE_VECTOR, "scores": {"vector": 0.6}}
+    found = [result_of("a", 0.9, content="alpha"), result_of("p", 0.5, content="picture", **image)]
+    seeing = ByName({"alpha": 0.9}, card=RerankerCard(identity="m", sees_images=True))
+    stage = await rank(found, query="q", reranker=seeing)
+    assert [r.chunk_id for r in stage.results] == ["a"]
+    assert [(d.chunk_id, d.reason) for d in stage.drops] == [("p", "below_threshold")]
 
 
 def test_passages_are_enriched_without_repeats(result_of) -> None:

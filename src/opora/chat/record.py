@@ -39,6 +39,7 @@ def trace_of(draft: Draft, run: Run) -> dict[str, Any]:
         },
         "candidates": [plain(candidate) for candidate in candidates(stages_of(draft), draft.drops)],
         "warnings": list(draft.warnings),
+        "diagnostics": dict(draft.diagnostics),
         "nothing_found": draft.nothing_found,
         "extractive": bool(draft.quotes),
         "times": [{"event": event, "ms": round(ms, 3)} for event, ms in run.times],

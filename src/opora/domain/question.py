@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -69,6 +70,7 @@ class Draft:
     system_prompt: str = ""
     drops: tuple[Drop, ...] = ()
     warnings: tuple[str, ...] = ()
+    diagnostics: Mapping[str, int] = field(default_factory=dict)
     nothing_found: bool = False
     answer: str = ""
     quotes: tuple[Quote, ...] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from opora.domain.search import SearchResult
 
@@ -28,6 +29,8 @@ class Stage:
     results: tuple[SearchResult, ...] = ()
     drops: tuple[Drop, ...] = ()
     warnings: tuple[str, ...] = ()
+    diagnostics: Mapping[str, int] = field(default_factory=dict)
+    """Counts for the trace, such as ``images_scored`` and ``images_kept``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

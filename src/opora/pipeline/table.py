@@ -18,10 +18,14 @@ PLUGINS: tuple[str, ...] = (
     "opora.pipeline.plugins.query_understand:QueryUnderstand",
     "opora.pipeline.plugins.load_history:LoadHistory",
     "opora.pipeline.plugins.search_parallel:SearchParallel",
+    "opora.pipeline.plugins.wiki_boost:WikiBoost",
+    "opora.pipeline.plugins.memory_affinity:MemoryAffinity",
 )
-"""In the order of the described system's container. The order matters where plugins share an event; each of these has
-an event of its own today, and those that will share one (boosts behind `Rerank`, entities behind `QueryUnderstand`)
-are inserted where the container has them."""
+"""In the order of the described system's container; it matters where plugins share an event.
+
+On ``chunk_rerank`` the chain is `Rerank` -> `WikiBoost` -> `MemoryAffinity`, outermost first. `Rerank` works before it
+calls the next one, the two boosts after, from the inside out. So what truly happens is: the candidates are ranked, then
+weighed by memory affinity, then wiki pages are raised."""
 
 
 def make_plugins(services: Services) -> list[Plugin]:

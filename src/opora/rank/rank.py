@@ -30,7 +30,7 @@ async def rank(
 
     Kept pictures come on top of that number. A model that is missing or fails leaves the retrieval scores as they
     are, without a threshold; its failure is a warning. Memory affinity and the wiki boost (`opora.rank.boosts`) are
-    applied after, in that order, by the plugins around this one.
+    applied after, in that order, by the plugins inside its own.
     """
     values = (settings or Effective()).values
     judged = await rerank(
@@ -47,7 +47,12 @@ async def rank(
     ranked = [
         replace(result, ranks={**result.ranks, STAGE: place}) for place, result in enumerate((*picked, *judged.kept), 1)
     ]
-    return Stage(results=tuple(ranked), drops=(*judged.drops, *drops), warnings=judged.warnings)
+    return Stage(
+        results=tuple(ranked),
+        drops=(*judged.drops, *drops),
+        warnings=judged.warnings,
+        diagnostics=judged.diagnostics,
+    )
 
 
 def diversified(results: Sequence[SearchResult], *, k: int, weight: float) -> tuple[list[SearchResult], list[Drop]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from opora.domain.errors import ModelError, OporaError
+from opora.domain.knowledge import ChunkType
 from opora.domain.search import MatchType, SearchResult
 from opora.domain.settings import RetrievalSettings
 from opora.domain.trace import Drop
@@ -30,6 +31,7 @@ class Reranked:
     kept: tuple[SearchResult, ...] = ()
     drops: tuple[Drop, ...] = ()
     warnings: tuple[str, ...] = ()
+    diagnostics: Mapping[str, int] = field(default_factory=dict)
 
 
 async def rerank(
@@ -50,9 +52,9 @@ async def rerank(
     try:
         scores = await _scores(reranker, query, candidates, seconds)
     except OporaError as error:
+        reason = f"{error.message} {error.hint}".strip()
         return Reranked(
-            results=unjudged(ordered),
-            warnings=(f"Reranking failed, the order is that of retrieval: {error.message}",),
+            results=unjudged(ordered), warnings=(f"Reranking failed, the order is that of retrieval: {reason}",)
         )
     floor = fallback_floor(values.rerank_fallback_min_score, explicit_scope=explicit_scope)
     kept = set(passing(scores, threshold=values.rerank_threshold, fallback_floor=floor))
@@ -69,7 +71,9 @@ async def rerank(
         Drop(chunk_id=r.chunk_id, stage=STAGE, reason="over_top_k", detail="not shown to the model") for r in rest
     ]
     passed = sorted((judged[i] for i in kept), key=lambda result: (-result.score, result.chunk_id))
-    return Reranked(results=tuple(passed), kept=pictures, drops=tuple(drops))
+    images = sum(result.chunk_type is ChunkType.IMAGE_VECTOR for result in judged)
+    counts = {"images_scored": images, "images_kept": len(pictures)} if images else {}
+    return Reranked(results=tuple(passed), kept=pictures, drops=tuple(drops), diagnostics=counts)
 
 
 def unjudged(results: Sequence[SearchResult]) -> tuple[SearchResult, ...]:

@@ -14,7 +14,7 @@ from opora.rank.rank import rank
 
 
 class Rerank:
-    """The outermost of its chain: boosts that are registered after it work on what it hands inwards."""
+    """The outermost of its chain. It hands the ranked results inwards; the boosts act on them on the way back."""
 
     name: ClassVar[str] = "rerank"
     events: ClassVar[frozenset[EventType]] = frozenset({EventType.CHUNK_RERANK})
@@ -40,6 +40,7 @@ class Rerank:
             ranked=stage.results,
             drops=(*draft.drops, *stage.drops),
             warnings=(*draft.warnings, *stage.warnings),
+            diagnostics={**draft.diagnostics, **stage.diagnostics},
             nothing_found=not stage.results,
         )
         return await call_next(draft)
