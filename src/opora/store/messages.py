@@ -20,8 +20,13 @@ _c = messages.c
 
 # Made once: to build a statement takes longer than to run it.
 _MINE = _c.session_id.in_(sa.select(sessions.c.session_id).where(OF_USER))
-_OWNED = sa.select(sessions.c.session_id).where(sessions.c.session_id == sa.bindparam("wanted"), OF_USER)
-_INSERT = sa.insert(messages)
+_INSERT = sa.insert(messages).from_select(
+    [column.name for column in messages.columns],
+    sa.select(*(sa.bindparam(f"new_{column.name}", type_=column.type) for column in messages.columns)).where(
+        sa.exists().where(sessions.c.session_id == sa.bindparam("wanted"), OF_USER)
+    ),
+)
+"""Look and write in one: a row comes of it only where the session is the user's own."""
 _GET = sa.select(messages).where(_c.message_id == sa.bindparam("wanted"), _MINE)
 _UPDATE = sa.update(messages).where(_c.message_id == sa.bindparam("wanted"), _MINE)
 _RECENT = (
@@ -38,10 +43,11 @@ class SqlMessages:
         self._connection = connection
 
     async def add(self, scope: Scope, message: Message) -> None:
-        owned = await self._connection.execute(_OWNED, {"wanted": message.session_id} | user_of(scope))
-        if message.tenant_id != scope.tenant_id or owned.one_or_none() is None:
+        values = {f"new_{name}": value for name, value in _to_row(message).items()}
+        values |= {"wanted": message.session_id} | user_of(scope)
+        is_mine = message.tenant_id == scope.tenant_id
+        if not is_mine or (await self._connection.execute(_INSERT, values)).rowcount == 0:
             raise NotFound("There is no such session.", details={"session_id": message.session_id})
-        await self._connection.execute(_INSERT, _to_row(message))
 
     async def get(self, scope: Scope, message_id: str) -> Message:
         row = (await self._connection.execute(_GET, {"wanted": message_id} | user_of(scope))).one_or_none()
