@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from opora.cite.tags import parse_citations
+from opora.cli.show import place_of
 from opora.domain.conversation import Finish
 from opora.domain.knowledge import ParseReason, ParseStatus, Place
 from opora.domain.stream import ResponseType, StreamEvent
@@ -66,6 +67,16 @@ def test_places(text: Callable[[str], str]) -> None:
     section = text("docs/documents.md").partition("## Places")[2]
     kept_inside = {"box_starts"}
     assert {field.name for field in fields(Place)} - kept_inside <= set(re.findall(r"`(\w+)`", section))
+
+
+def test_places_look_in_the_terminal_as_they_are_shown(blocks: Any) -> None:
+    shown = blocks("docs/documents.md")[-1].text.splitlines()
+    rules = {"page": 2, "page_end": 2, "heading_path": ["Положение о командировках", "5. Возмещение расходов"]}
+    allowances = {"sheet": "Россия", "row": 4, "row_end": 7}
+    assert shown == [
+        place_of({"knowledge_filename": "Положение о командировках.pdf", "place": rules}),
+        place_of({"knowledge_filename": "Суточные по городам.xlsx", "place": allowances}),
+    ]
 
 
 def test_events_of_a_stream(rows: Any, text: Callable[[str], str]) -> None:
