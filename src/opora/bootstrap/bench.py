@@ -16,6 +16,7 @@ from opora.evaluate.arms import Arms
 from opora.evaluate.dataset import Passage
 from opora.evaluate.load import load
 from opora.evaluate.vectors import CachedEmbedder
+from opora.ports import Reranker
 from opora.settings import Settings
 
 
@@ -29,9 +30,10 @@ def default_work_folder() -> Path:
 class Bench:
     """The models of the settings, and as many bases as are asked for, each in an installation of its own."""
 
-    def __init__(self, settings: Settings, embedder: CachedEmbedder | None) -> None:
+    def __init__(self, settings: Settings, embedder: CachedEmbedder | None, reranker: Reranker | None = None) -> None:
         self.settings = settings
         self.embedder = embedder
+        self.reranker = reranker
 
     @asynccontextmanager
     async def arms(self, passages: Sequence[Passage], *, name: str = "eval") -> AsyncIterator[Arms]:
@@ -55,6 +57,7 @@ class Bench:
                     scope=scope,
                     settings=resolve((Origin.INSTALLATION, checked(self.settings.retrieval))),
                     has_vectors=self.embedder is not None,
+                    reranker=self.reranker,
                 )
             finally:
                 await app.close()
@@ -69,4 +72,4 @@ async def open_bench(settings: Settings, work: Path | None = None) -> AsyncItera
         if models.embedder is not None:
             await models.embedder.embed_query("ready?")
             embedder = CachedEmbedder(models.embedder, work or default_work_folder())
-        yield Bench(settings, embedder)
+        yield Bench(settings, embedder, models.reranker)
