@@ -273,3 +273,13 @@ async def test_a_deleted_document_is_gone_at_once(http: httpx2.AsyncClient, base
     assert (await http.get(f"/api/v1/knowledge/{document_id}")).status_code == 404
     assert (await http.delete(f"/api/v1/knowledge/{document_id}")).status_code == 404
     assert (await http.get(f"/api/v1/knowledge-bases/{base_id}/knowledge")).json()["total"] == 0
+
+
+async def test_a_document_is_read_again_from_its_stored_bytes(app: App, http: httpx2.AsyncClient, base_id: str) -> None:
+    document = (await upload(http, base_id, "again.txt", "Читай меня ещё раз.".encode())).json()["data"]
+    scope = scope_of(LOCAL_PRINCIPAL, base_id)
+    await app.documents.wait(scope, [document["id"]], timeout=60)
+    again = await http.post(f"/api/v1/knowledge/{document['id']}/reparse")
+    assert again.json()["data"]["parse_status"] == "pending"
+    [read] = await app.documents.wait(scope, [document["id"]], timeout=60)
+    assert (read.parse_status.value, read.chunk_count) == ("completed", 1)

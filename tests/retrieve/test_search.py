@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,10 +12,13 @@ from opora.domain.knowledge import BaseType
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 from opora.domain.search import EngineHit, MatchType, ScoreKind, SearchMode, SearchRequest
 from opora.domain.settings import Effective, RetrievalSettings
+from opora.domain.work import Work, WorkKind
 from opora.engines.directory import EngineDirectory
 from opora.engines.sqlite import SqliteEngine
 from opora.ports import Vectors
 from opora.retrieve.search import Search
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 TWELVE = {f"c{n:02}": f"Правило номер {n}: проезд оплачивают." for n in range(12)}
 QUESTIONS = {
@@ -226,3 +230,23 @@ async def test_the_same_question_gives_the_same_results_again(house) -> None:
     first = await house.search.search(house.scope(), SearchRequest(query="проезд"))
     for _ in range(5):
         assert await house.search.search(house.scope(), SearchRequest(query="проезд")) == first
+
+
+async def test_an_index_that_is_still_being_filled_does_not_look_like_one_without_an_answer(house) -> None:
+    await house.add("kb", {"a": "совсем другое"})
+    request = SearchRequest(query="проезд", mode=SearchMode.FULLTEXT)
+    assert (await house.search.search(house.scope(), request)).warnings == ()
+    waiting = Work(
+        work_id="w",
+        kind=WorkKind.REINDEX,
+        tenant_id="default",
+        base_id="kb",
+        subject="doc-kb",
+        not_before=NOW,
+        created_at=NOW,
+    )
+    async with house.database.begin() as repos:
+        await repos.work.add(waiting)
+    stage = await house.search.search(house.scope(), request)
+    assert stage.results == ()
+    assert "still being processed" in stage.warnings[0]

@@ -37,6 +37,13 @@ async def progress(app: Opora, caller: Caller, document_id: Id) -> Response:
     return ok(progress_json(await app.documents.progress(scope, document_id)))
 
 
+@router.post("/reparse", summary="Read a document again")
+async def reparse(app: Opora, caller: Caller, document_id: Id) -> Response:
+    """From its stored bytes, also after a failure; what did not change is not embedded anew."""
+    scope = await app.access.document(caller, document_id)
+    return ok(document_json(await app.documents.retry(scope, document_id)))
+
+
 @router.get("/text", summary="The text of a document")
 async def text(app: Opora, caller: Caller, document_id: Id) -> Response:
     """The text that the places of chunks point into."""

@@ -81,7 +81,15 @@ class Search:
         if expand.is_wanted(values, found=len(found.items), has_words=any(g.keyword_ids for g in chosen.groups)):
             warnings += await self._expand(arms, query, found, values, limits)
         results, drops = await self._hydrate(scope, query, found.items, limits.match_count)
+        if not results:
+            warnings += await self._waiting(scope)
         return Stage(results=tuple(results), drops=(*found.drops, *drops), warnings=tuple(warnings))
+
+    async def _waiting(self, scope: Scope) -> list[str]:
+        """An index that is still being filled must not look like one that holds no answer."""
+        async with self._database.read() as repos:
+            waiting = await repos.work.pending(scope.tenant_id)
+        return [f"{waiting} documents or steps of documents are still being processed."] if waiting else []
 
     async def _bases(self, scope: Scope) -> list[KnowledgeBase]:
         """The bases of a scope in its order; raises `NotFound` when one is gone."""

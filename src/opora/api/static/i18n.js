@@ -59,6 +59,7 @@ const WORDS = {
   reason_page_limit: ["В документе слишком много страниц.", "The document has too many pages.", "文档页数过多。"],
   reason_parser_crashed: ["Чтение прервалось из-за сбоя.", "Reading the file failed.", "读取程序崩溃。"],
   reason_embedding_failed: ["Не удалось вычислить векторы.", "Vectors could not be made.", "无法计算向量。"],
+  reason_indexing_failed: ["Не удалось записать в поисковый индекс.", "Writing to the search index failed.", "写入搜索索引失败。"],
   conversations: ["Беседы", "Conversations", "对话"],
   newConversation: ["Новая беседа", "New conversation", "新对话"],
   noConversations: ["Здесь появятся ваши вопросы", "Your questions will be kept here", "您的提问会显示在这里"],
