@@ -48,12 +48,12 @@ def log_for_people(settings: Settings) -> None:
     debug = settings.log_level.upper() == "DEBUG"
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(_LONG) if debug else _OneLine("opora: %(message)s"))
-    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler], force=True)
+    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])
 
 
 def log_for_operators(settings: Settings) -> None:
     """For the server: lines with time and place, and the traces of what went wrong."""
-    logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format=_LONG, force=True)
+    logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format=_LONG)
     if settings.log_level.upper() != "DEBUG":
         for name in ("alembic", "httpx2", "uvicorn.error"):
             logging.getLogger(name).setLevel(logging.WARNING)

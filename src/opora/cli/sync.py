@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,19 @@ class Report:
 
     def refuse(self, path: str, message: str) -> None:
         self.refused.append({"path": path, "message": message})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one file: ``added``, ``replaced``, ``unchanged``, ``refused``, or ``same`` as another.
+
+    ``text`` says why, or names the other.
+    """
+
+    kind: str
+    file: Path
+    document: dict[str, Any] | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +109,9 @@ class Sync:
         left = len(again) + 1
         while again and len(again) < left:
             left = len(again)
-            again = await self._take_all(tuple(again), known)
-        for path, same_as in again.items():
-            self._report.duplicates.append({"path": source_of(path), "same_as": same_as})
+            again = await self._take_all([outcome.file for outcome in again], known)
+        for outcome in again:
+            self._report.duplicates.append({"path": source_of(outcome.file), "same_as": outcome.text})
 
     async def _known(self, root: Path) -> dict[str, dict[str, Any]]:
         source = source_of(root)
@@ -109,74 +122,70 @@ class Sync:
             if doc["source"] == source or doc["source"].startswith(source.rstrip("/") + "/")
         }
 
-    async def _take_all(self, files: tuple[Path, ...], known: dict[str, dict[str, Any]]) -> dict[Path, str]:
-        """Those whose bytes the base holds already come back, each with the path that has them."""
+    async def _take_all(self, files: Sequence[Path], known: dict[str, dict[str, Any]]) -> list[Outcome]:
+        """Note what became of each file, in their order; those whose bytes the base holds already come back."""
         limit = asyncio.Semaphore(UPLOADS_AT_ONCE)
-        same: dict[Path, str] = {}
 
-        async def one(file: Path) -> None:
+        async def one(file: Path) -> Outcome:
             async with limit:
-                found = await self._take(file, known)
-                if found is not None:
-                    same[file] = found
-                self._done()
+                outcome = await self._take(file, known.get(source_of(file)))
+            self._done()
+            return outcome
 
         try:
             async with asyncio.TaskGroup() as group:
-                for file in files:
-                    group.create_task(one(file))
+                tasks = [group.create_task(one(file)) for file in files]
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
-        return {file: same[file] for file in files if file in same}
+        outcomes = [task.result() for task in tasks]
+        for outcome in outcomes:
+            self._note(outcome, known)
+        return [outcome for outcome in outcomes if outcome.kind == "same"]
 
-    async def _take(self, file: Path, known: dict[str, dict[str, Any]]) -> str | None:
-        source = source_of(file)
-        data = await self._read(file, source)
+    async def _take(self, file: Path, earlier: dict[str, Any] | None) -> Outcome:
+        try:
+            data = await self._read(file)
+        except OSError as exc:
+            return Outcome("refused", file, text=exc.strerror or "The file can't be read.")
         if data is None:
-            return None
-        earlier = known.get(source)
-        digest = hashlib.sha256(data).hexdigest()
-        if earlier and earlier["file_hash"] == digest and earlier["parse_status"] != "failed":
-            self._note(self._report.unchanged, source, earlier)
-            return None
+            return Outcome("refused", file, text=f"The file is larger than {self._limit} bytes (OPORA_UPLOAD_LIMIT).")
+        same = earlier is not None and earlier["file_hash"] == hashlib.sha256(data).hexdigest()
+        if earlier is not None and same and earlier["parse_status"] != "failed":
+            return Outcome("unchanged", file, earlier)
         try:
             doc = await self._client.call(
                 "POST",
                 f"{self._path}/file",
                 files={"file": (os.fsencode(file.name).decode("utf-8", "replace"), data)},
-                data={"source": source, "replace": "true"},
+                data={"source": source_of(file), "replace": "true"},
             )
         except ApiError as exc:
             if exc.status == 409 and isinstance(exc.data, dict):
-                return str(exc.data.get("source") or exc.data.get("file_name", ""))
+                return Outcome("same", file, text=str(exc.data.get("source") or exc.data.get("file_name", "")))
             if exc.status not in (409, 413, 422):
                 raise  # not this file's fault: the next one would fare no better
-            self._report.refuse(source, f"{exc.message} {exc.hint}".strip())
-            return None
-        report = self._report
-        if earlier is None:
-            rows = report.added
-        else:  # what failed before is tried again as it is
-            rows = report.unchanged if earlier["file_hash"] == digest else report.replaced
-        self._note(rows, source, doc)
-        known[source] = doc
-        return None
+            return Outcome("refused", file, text=f"{exc.message} {exc.hint}".strip())
+        # What failed before was tried again as it is.
+        return Outcome("added" if earlier is None else "unchanged" if same else "replaced", file, doc)
 
-    def _note(self, rows: list[str], source: str, doc: dict[str, Any]) -> None:
-        rows.append(source)
-        if doc["id"] not in self._report.documents:
-            self._report.documents.append(doc["id"])
+    def _note(self, outcome: Outcome, known: dict[str, dict[str, Any]]) -> None:
+        report, source = self._report, source_of(outcome.file)
+        if outcome.kind == "refused":
+            report.refuse(source, outcome.text)
+        elif outcome.document is not None:
+            {"added": report.added, "replaced": report.replaced, "unchanged": report.unchanged}[outcome.kind].append(
+                source
+            )
+            known[source] = outcome.document
+            if outcome.document["id"] not in report.documents:
+                report.documents.append(outcome.document["id"])
 
-    async def _read(self, file: Path, source: str) -> bytes | None:
-        try:
-            size = file.stat().st_size
-            if size > SMALL_BYTES and size > await self._upload_limit():
-                self._report.refuse(source, f"The file is larger than {self._limit} bytes (OPORA_UPLOAD_LIMIT).")
-                return None
-            return await asyncio.to_thread(file.read_bytes)
-        except OSError as exc:
-            self._report.refuse(source, exc.strerror or "The file can't be read.")
+    async def _read(self, file: Path) -> bytes | None:
+        """None for what is larger than the server takes."""
+        size = file.stat().st_size
+        if size > SMALL_BYTES and size > await self._upload_limit():
             return None
+        return await asyncio.to_thread(file.read_bytes)
 
     async def _upload_limit(self) -> int:
         if self._limit is None:

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from opora.cli.client import ApiError, Client
 from opora.cli.sync import Report
 
-POLL_SECONDS = 0.5
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.05, 0.5
+"""Small documents are ready in a moment; who waits for large ones need not be asked often."""
 LOOK_AHEAD = 16
 """Documents are worked on about in the order in which they came: so many of the first are asked for at once."""
 
@@ -56,7 +57,7 @@ def bars() -> Iterator[Bars]:
 async def watch(client: Client, report: Report, bar: Bar) -> None:
     """Wait until every document of the report has ended; those that failed are added to it with their reason."""
     waiting = list(report.documents)
-    total = len(waiting)
+    total, pause = len(waiting), FIRST_POLL_SECONDS
     while waiting:
         states = {one: await _state(client, one) for one in (*waiting[:LOOK_AHEAD], waiting[-1])}
         ended = {one for one, state in states.items() if state["parse_status"] in ("completed", "failed", "gone")}
@@ -66,8 +67,11 @@ async def watch(client: Client, report: Report, bar: Bar) -> None:
         left = max(state.get("seconds_left") or 0.0 for state in states.values())
         waiting = [one for one in waiting if one not in ended]
         bar(total - len(waiting), note=_note(left) if waiting else "")
-        if not ended:
-            await asyncio.sleep(POLL_SECONDS)
+        if ended:
+            pause = FIRST_POLL_SECONDS
+        else:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LAST_POLL_SECONDS)
 
 
 async def _state(client: Client, document_id: str) -> dict[str, Any]:
