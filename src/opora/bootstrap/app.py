@@ -25,6 +25,7 @@ from opora.pipeline.manager import EventManager
 from opora.pipeline.services import Services
 from opora.pipeline.table import make_plugins
 from opora.ports import SearchEngine, StreamLog
+from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.settings import Settings
 from opora.store import owner
@@ -184,6 +185,7 @@ class App:
             quoter=SentenceQuoter(embedder),
             chat_model=self._models.chat,
             reranker=self._models.reranker,
+            gate=OperatingPoint(model_floor=embedder.card.vector_threshold if embedder else 0.0),
         )
         self.sessions = Sessions(database=database, clock=now, new_id=new_id)
         self.chat = Chat(

@@ -58,7 +58,9 @@ class RetrievalSettings:
     fallback_response: str = ""
     """Empty takes the fixed text in the question's language."""
     answer_floor: float = 0.0
-    """The plain floor under which retrieval counts as 'nothing found'; 0 takes the model's own."""
+    """A cosine under which retrieval counts as 'nothing found' unless the words cover the question; 0 is none."""
+    answer_confidence: float = 0.5
+    """How sure retrieval must be that an answer was found; 0 lets everything pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

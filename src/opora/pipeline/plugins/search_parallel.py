@@ -35,9 +35,8 @@ class SearchParallel:
             profile=settings.values.profile,
         )
         stage = await self._search.search(draft.question.scope, request, settings=settings)
-        point = self._gate
-        if settings.values.answer_floor:
-            point = replace(point, floor=settings.values.answer_floor)
+        values = settings.values
+        point = replace(self._gate, confidence=values.answer_confidence, cosine=values.answer_floor)
         verdict = nothing_found(draft.query, stage.results, point)
         drops = stage.drops
         if verdict.nothing_found:
