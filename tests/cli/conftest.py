@@ -20,7 +20,7 @@ from opora.cli.main import app
 
 QUESTION = "Когда возмещают проезд?"
 FILES = {
-    "travel.md": "# Командировки\n\nРасходы на проезд возмещают после возвращения из командировки.\n",
+    "travel.md": "# Командировки\n\nРасходы на проезд и дорогу возмещают после возвращения из поездки.\n",
     "prices.csv": "Деталь,Цена\nФильтр,350\nРемень,1200\nДатчик,4700\n",
     "leave.txt": "Employees may carry over ten days of annual leave to the next year.\n",
 }

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from opora.cli.exits import Exit
-from opora.cli.sync import files_of, source_of
+from opora.cli.listing import files_of, source_of
 
 from .conftest import Opora, write_files
 

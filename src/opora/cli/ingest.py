@@ -55,7 +55,8 @@ async def take(client: Client, base_id: str, paths: list[Path], *, keep_gone: bo
     """Bring the paths into the base and, if wanted, wait until all is ready."""
     import asyncio
 
-    from opora.cli.sync import Report, Sync, files_of
+    from opora.cli.listing import files_of
+    from opora.cli.sync import Report, Sync
     from opora.cli.watch import bars, watch
 
     report = Report(base_id=base_id)

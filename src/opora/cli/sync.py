@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opora.cli.client import ApiError, Client
+from opora.cli.listing import Listing, source_of
 
 UPLOADS_AT_ONCE = 4
 SMALL_BYTES = 1 << 20
@@ -52,41 +53,6 @@ class Outcome:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The files of one path, and the folders below it that could not be read."""
-
-    root: Path
-    files: tuple[Path, ...]
-    unreadable: tuple[tuple[Path, str], ...] = ()
-
-
-def files_of(path: Path) -> Listing:
-    """The file itself, or all files below the folder in a fixed order, without hidden ones and links that lead out."""
-    if not path.is_dir():
-        return Listing(path, (path,))
-    found: list[Path] = []
-    unreadable: list[tuple[Path, str]] = []
-
-    def skip(error: OSError) -> None:
-        unreadable.append((Path(os.fsdecode(error.filename)), error.strerror or "can't be read"))
-
-    for folder, folders, names in os.walk(path, onerror=skip):
-        folders[:] = sorted(name for name in folders if not _is_hidden(name))
-        files = (Path(folder, name) for name in sorted(names) if not _is_hidden(name))
-        found += (file for file in files if file.is_file() and file.resolve().is_relative_to(path))
-    return Listing(path, tuple(found), tuple(unreadable))
-
-
-def source_of(path: Path) -> str:
-    """The path as text, also where its bytes are none: this is how the base knows the file."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "~$"))
-
-
 class Sync:
     """One run over some paths into one base."""
 
@@ -96,6 +62,7 @@ class Sync:
         self._keep_gone = keep_gone
         self._done = done
         self._limit: int | None = None
+        self._seen = set(report.documents)
         self._path = f"/knowledge-bases/{report.base_id}/knowledge"
 
     async def run(self, listing: Listing) -> None:
@@ -173,12 +140,12 @@ class Sync:
         if outcome.kind == "refused":
             report.refuse(source, outcome.text)
         elif outcome.document is not None:
-            {"added": report.added, "replaced": report.replaced, "unchanged": report.unchanged}[outcome.kind].append(
-                source
-            )
+            rows = {"added": report.added, "replaced": report.replaced, "unchanged": report.unchanged}[outcome.kind]
+            rows.append(source)
             known[source] = outcome.document
-            if outcome.document["id"] not in report.documents:
-                report.documents.append(outcome.document["id"])
+            if (document_id := outcome.document["id"]) not in self._seen:
+                self._seen.add(document_id)
+                report.documents.append(document_id)
 
     async def _read(self, file: Path) -> bytes | None:
         """None for what is larger than the server takes."""
