@@ -31,7 +31,7 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What was asked and every setting that applies to it, resolved once. (The described system's PipelineRequest.)"""
+    """What was asked and every setting that applies to it, resolved once. (Elsewhere: PipelineRequest.)"""
 
     text: str
     scope: Scope
@@ -49,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The state of one answer, advanced by `dataclasses.replace`. (The described system's PipelineState.)
+    """The state of one answer, advanced by `dataclasses.replace`. (Elsewhere: PipelineState.)
 
     ``ranked`` is None when rerank did not run, and empty when it kept nothing: the merge falls back to ``found``
     only for the first. ``nothing_found`` is a value, not an exception.

@@ -18,7 +18,7 @@ async def _nowhere(event: StreamEvent) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """One question's own event bus and what is kept when the run is cut short. (The described system's PipelineContext.)
+    """One question's own event bus and what is kept when the run is cut short. (Elsewhere: PipelineContext.)
 
     The only mutable object of the pipeline: plugins emit through it and note the answer as it grows.
     """
