@@ -56,7 +56,7 @@ class Bench:
                     search=app.search,
                     scope=scope,
                     settings=resolve((Origin.INSTALLATION, checked(self.settings.retrieval))),
-                    has_vectors=self.embedder is not None,
+                    card=self.embedder.card if self.embedder is not None else None,
                     reranker=self.reranker,
                 )
             finally:

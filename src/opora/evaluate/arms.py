@@ -12,7 +12,7 @@ from opora.domain.search import SearchMode, SearchRequest, SearchResult
 from opora.domain.settings import Effective
 from opora.domain.trace import Stage
 from opora.evaluate.runs import MAIN_ARM
-from opora.ports import Reranker
+from opora.ports import EmbedderCard, Reranker
 from opora.rank.rerank import rerank
 from opora.retrieve.fuse import CONVEX
 
@@ -28,17 +28,25 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arms:
-    """The arms of one base. ``has_vectors`` is false where no embedding model is set: then there is no vector arm."""
+    """The arms of one base. Without an embedding model there is no vector arm, without a reranker none for it."""
 
     search: Searcher
     scope: Scope
     settings: Effective
-    has_vectors: bool
+    card: EmbedderCard | None = None
     reranker: Reranker | None = None
 
     @property
+    def model(self) -> str:
+        return self.card.identity if self.card is not None else "words alone"
+
+    @property
+    def model_floor(self) -> float:
+        return self.card.vector_threshold if self.card is not None else 0.0
+
+    @property
     def names(self) -> tuple[str, ...]:
-        absent = {*(() if self.has_vectors else (VECTOR,)), *(() if self.reranker else (RERANK,))}
+        absent = {*(() if self.card else (VECTOR,)), *(() if self.reranker else (RERANK,))}
         return tuple(arm for arm in ARMS if arm not in absent)
 
     async def rank(self, arm: str, query: str) -> tuple[SearchResult, ...]:
