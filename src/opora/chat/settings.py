@@ -11,7 +11,9 @@ from opora.domain.settings import Effective, FallbackStrategy, Origin, Retrieval
 from opora.ports import EmbedderCard
 
 _NAMES = {field.name for field in fields(RetrievalSettings)}
-_SHARES = frozenset({"keyword_threshold", "rerank_threshold", "rerank_fallback_min_score", "mmr_lambda", "answer_confidence"})
+_SHARES = frozenset(
+    {"keyword_threshold", "rerank_threshold", "rerank_fallback_min_score", "mmr_lambda", "answer_confidence"}
+)
 _COUNTS = {"embedding_top_k": 500, "rerank_top_k": 200, "max_completion_tokens": 1_000_000, "rrf_k": 10_000}
 
 

@@ -70,6 +70,12 @@ def read_run(path: Path) -> dict[str, list[str]]:
     return rankings
 
 
+def read_arms(path: Path, arms: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """The run at ``path``, which must be there, as the main arm, and those of its neighbours that are there."""
+    runs = {MAIN_ARM: read_run(path)}
+    return runs | {arm: read_run(path_of(path, arm)) for arm in arms if arm != MAIN_ARM and path_of(path, arm).exists()}
+
+
 def _fault(path: Path, line: int, what: str) -> InvalidInput:
     details = {"field": "compare", "file": str(path), "line": line}
     return InvalidInput(f"{path}, line {line}: {what}.", details=details)
