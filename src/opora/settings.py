@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -93,6 +93,30 @@ class Settings(BaseSettings):
     answer_seconds: float = Field(default=7200.0, gt=0, description="Longest time that one answer may take.")
     stream_ttl: float = Field(
         default=3600.0, gt=0, description="Seconds that an answer's events are kept after the last one."
+    )
+    stream_manager: Literal["memory", "redis"] = Field(
+        default="memory",
+        description="Where an answer's events are kept: memory, or redis, where other processes can follow them.",
+        validation_alias="STREAM_MANAGER_TYPE",
+    )
+    redis_addr: str = Field(
+        default="127.0.0.1:6379",
+        description="Redis: host:port, or an address such as rediss://user@host:6379/0.",
+        validation_alias="REDIS_ADDR",
+    )
+    redis_password: SecretStr | None = Field(
+        default=None, description="Password of Redis.", validation_alias="REDIS_PASSWORD"
+    )
+    redis_db: int = Field(default=0, ge=0, description="Number of the Redis database.", validation_alias="REDIS_DB")
+    redis_url: SecretStr | None = Field(
+        default=None,
+        description="Whole address of Redis, with its password, in place of the three above.",
+        validation_alias="REDIS_URL",
+    )
+    redis_prefix: str = Field(
+        default="",
+        description="What the keys of events begin with; empty: stream:events.",
+        validation_alias="REDIS_PREFIX",
     )
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
 

@@ -60,7 +60,7 @@ def test_no_variable_is_named_that_nobody_reads(text: Callable[[str], str]) -> N
 
 
 def test_the_variables_for_work_on_opora_are_read_somewhere(text: Callable[[str], str]) -> None:
-    read = text("Makefile") + text("tests/web/conftest.py")
+    read = text("Makefile") + text("tests/web/conftest.py") + text("tests/servers/redis.py")
     variables = for_work_on_opora(text(GUIDE))
     assert variables
     for name in variables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from opora.domain.errors import OporaError
-from opora.ports import ChatModel, Database, Embedder, Reranker, SearchEngine
+from opora.ports import ChatModel, Database, Embedder, Reranker, SearchEngine, StreamLog
 
 
 async def check_database(database: Database, path: str) -> dict[str, Any]:
@@ -23,6 +23,14 @@ async def check_engine(engine: SearchEngine) -> dict[str, Any]:
     except OporaError as exc:
         return _failed("search engine", exc)
     return _fine("search engine", f"{engine.name}, {generation}")
+
+
+async def check_log(log: StreamLog, kind: str) -> dict[str, Any]:
+    try:
+        await log.exists("ready?", "ready?")
+    except OporaError as exc:
+        return _failed("log of answers", exc)
+    return _fine("log of answers", f"in {kind}")
 
 
 async def check_embedder(embedder: Embedder | None) -> dict[str, Any]:
