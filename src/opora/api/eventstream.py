@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import cast
@@ -12,13 +13,17 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from opora.api.principal import App
-from opora.domain.errors import NotFound
+from opora.domain.conversation import Finish
+from opora.domain.errors import NotFound, OporaError, Unavailable
 from opora.domain.scope import Scope
-from opora.domain.stream import TERMINAL, StreamEvent
+from opora.domain.stream import TERMINAL, ResponseType, StreamEvent
 from opora.stream.coalesce import coalesce
-from opora.stream.frames import CONTENT_TYPE, HEADERS, KEEP_ALIVE, frame
+from opora.stream.frames import CONTENT_TYPE, HEADERS, KEEP_ALIVE, frame, retry_frame
+
+_log = logging.getLogger(__name__)
 
 KEEP_ALIVE_SECONDS = 15.0
+RETRY_MILLISECONDS = 1_000
 
 Live = AsyncGenerator[tuple[int, StreamEvent], None]
 
@@ -26,27 +31,43 @@ Live = AsyncGenerator[tuple[int, StreamEvent], None]
 async def frames_of(
     app: App, scope: Scope, *, session_id: str, message_id: str, request_id: str, from_offset: int = 0
 ) -> AsyncGenerator[bytes, None]:
-    """The frames of one answer to its end. The caller has checked that the message is the principal's."""
+    """The frames of one answer to its end. The caller has checked that the message is the principal's.
 
-    def framed(offset: int, event: StreamEvent) -> bytes:
+    A log that can't be reached, or is lost, ends the stream in words and without an id: who comes back resumes behind
+    the last event that really came.
+    """
+
+    def framed(offset: int | None, event: StreamEvent) -> bytes:
         return frame(offset, event, request_id=request_id, session_id=session_id, message_id=message_id)
 
     try:
+        async with aclosing(_events_of(app, scope, session_id, message_id, from_offset)) as events:
+            async for offset, event in events:
+                yield framed(offset, event)
+    except OporaError as exc:
+        _log.warning("The stream of an answer broke off: %s", exc.message)
+        words = f"{exc.message} {exc.hint}".strip()
+        yield framed(None, StreamEvent(response_type=ResponseType.ERROR, content=words, done=True))
+        yield framed(None, StreamEvent(response_type=TERMINAL, done=True, data={"finish": Finish.ERROR.value}))
+
+
+async def _events_of(app: App, scope: Scope, session_id: str, message_id: str, from_offset: int) -> Live:
+    try:
         events, following = await app.log.read(session_id, message_id, from_offset)
-    except NotFound:
+    except (NotFound, Unavailable):
         stored = [item async for item in app.chat.follow(scope, session_id, message_id)]
         # Offsets of the log that is gone mean nothing here: a reader that has seen a part is told only the end.
-        for offset, event in stored[-1:] if from_offset else stored:
-            yield framed(offset, event)
+        for item in stored[-1:] if from_offset else stored:
+            yield item
         return
-    for offset, event in coalesce(enumerate(events, from_offset)):
-        yield framed(offset, event)
+    for item in coalesce(enumerate(events, from_offset)):
+        yield item
     if any(event.response_type is TERMINAL for event in events):
         return
     live = cast(Live, app.chat.follow(scope, session_id, message_id, max(from_offset, following)))
     async with aclosing(live):
-        async for offset, event in live:
-            yield framed(offset, event)
+        async for item in live:
+            yield item
 
 
 class EventStream(StreamingResponse):
@@ -55,11 +76,18 @@ class EventStream(StreamingResponse):
     media_type = CONTENT_TYPE
 
     def __init__(
-        self, frames: AsyncGenerator[bytes, None], status_code: int = 200, *, keep_alive: float = KEEP_ALIVE_SECONDS
+        self,
+        frames: AsyncGenerator[bytes, None],
+        status_code: int = 200,
+        *,
+        keep_alive: float = KEEP_ALIVE_SECONDS,
+        retry: int | None = RETRY_MILLISECONDS,
     ) -> None:
+        """``retry`` is None for a stream that can't be taken up again."""
         super().__init__(frames, status_code, headers=dict(HEADERS))
         self._frames = frames
         self._keep_alive = keep_alive
+        self._retry = retry
         self._quiet = False
         """Nothing was sent since the last look."""
 
@@ -84,6 +112,8 @@ class EventStream(StreamingResponse):
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if self._retry is not None:
+            await send({"type": "http.response.body", "body": retry_frame(self._retry), "more_body": True})
         async for data in self._frames:
             self._quiet = False
             await send({"type": "http.response.body", "body": data, "more_body": True})

@@ -45,6 +45,10 @@ class Question:
     """``ru``, ``zh`` or ``en``; decides the language of fixed texts."""
     has_chat_model: bool = False
     explain: bool = False
+    history: tuple[Round, ...] | None = None
+    """Earlier rounds that came with the question; None: those of its session."""
+    instructions: str = ""
+    """What the caller wants of the answer's manner, beside the prompt of the installation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

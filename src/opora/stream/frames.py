@@ -20,8 +20,15 @@ KEEP_ALIVE = b": keep-alive\n\n"
 """A comment that readers ignore; it keeps proxies from closing a quiet stream."""
 
 
-def frame(offset: int, event: StreamEvent, *, request_id: str, session_id: str, message_id: str) -> bytes:
+def retry_frame(milliseconds: int) -> bytes:
+    """Tells readers how long to wait before they come back to a broken stream."""
+    return b"retry: %d\n\n" % milliseconds
+
+
+def frame(offset: int | None, event: StreamEvent, *, request_id: str, session_id: str, message_id: str) -> bytes:
     """One event with its offset as ``id``, so that ``Last-Event-ID`` resumes behind it.
+
+    An event that stands in no log has no offset: a reader that comes back resumes where it was.
 
     The ids of session and message stand on the first event, `agent_query`.
     """
@@ -40,7 +47,8 @@ def frame(offset: int, event: StreamEvent, *, request_id: str, session_id: str, 
         body["data"] = event.data
     # A lone surrogate, which a careless model can send, has no UTF-8 form.
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode("utf-8", "replace")
-    return b"id: %d\nevent: message\ndata: %b\n\n" % (offset, data)
+    number = b"" if offset is None else b"id: %d\n" % offset
+    return b"%bevent: message\ndata: %b\n\n" % (number, data)
 
 
 def _plain(value: object) -> object:

@@ -70,13 +70,14 @@ class ChatCompletionStream:
 
 
 def messages_of(draft: Draft, registry: Registry) -> list[ChatMessage]:
-    """System prompt with the citation protocol, the rounds before, the question with its context."""
-    system = "\n\n".join(
-        part for part in (draft.system_prompt, registry.protocol_prompt(draft.question.language)) if part
-    )
+    """System prompt with the caller's wishes and the citation protocol, the rounds before, the question with its
+    context."""
+    question = draft.question
+    parts = (draft.system_prompt, question.instructions, registry.protocol_prompt(question.language))
+    system = "\n\n".join(part for part in parts if part)
     messages = [ChatMessage(role="system", content=system)]
     for round_ in draft.history:
         messages.append(ChatMessage(role="user", content=round_.question))
         messages.append(ChatMessage(role="assistant", content=without_marks(round_.answer)))
-    messages.append(ChatMessage(role="user", content=draft.user_content or draft.question.text))
+    messages.append(ChatMessage(role="user", content=draft.user_content or question.text))
     return messages

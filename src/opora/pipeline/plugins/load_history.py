@@ -1,4 +1,4 @@
-"""``load_history``: the last rounds of the session."""
+"""``load_history``: the last rounds of the session, or of those that came with the question."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class LoadHistory:
         max_rounds = question.settings.values.max_rounds
         if max_rounds <= 0:
             return await call_next(draft)
+        if question.history is not None:
+            return await call_next(replace(draft, history=question.history[-max_rounds:]))
         async with self._database.read() as repositories:
             messages = await repositories.messages.recent(
                 question.scope, question.session_id, limit=recent_limit(max_rounds)

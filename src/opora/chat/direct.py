@@ -1,0 +1,114 @@
+"""Answers a question that belongs to no session: nothing is stored, and the answer ends with its reader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opora.chat.orchestrator import Orchestrator
+from opora.chat.settings import effective
+from opora.domain.conversation import Finish, Round
+from opora.domain.errors import Timeout
+from opora.domain.question import Draft, Question
+from opora.domain.scope import Scope
+from opora.domain.stream import StreamEvent
+from opora.pipeline.run import Run
+from opora.ports import Clock, EmbedderCard, NewId
+from opora.text.language import detect_language
+from opora.text.query import clean_query
+from opora.text.token_count import estimate_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How the answer ended, with an estimate of the tokens that it took."""
+
+    finish: Finish
+    is_extractive: bool
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Direct:
+    """The pipeline without sessions, for clients that send the whole conversation each time."""
+
+    def __init__(
+        self,
+        *,
+        orchestrator: Orchestrator,
+        clock: Clock,
+        new_id: NewId,
+        card: EmbedderCard | None,
+        installation: Mapping[str, Any],
+        has_chat_model: bool,
+        answer_seconds: float,
+    ) -> None:
+        self._orchestrator = orchestrator
+        self._clock = clock
+        self._new_id = new_id
+        self._card = card
+        self._installation = installation
+        self._has_chat_model = has_chat_model
+        self._answer_seconds = answer_seconds
+
+    def question(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        history: Sequence[Round] = (),
+        instructions: str = "",
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Question:
+        """Raises `InvalidInput` for a query that is empty or too long, or a setting that does not fit."""
+        text = clean_query(query)
+        return Question(
+            text=text,
+            scope=scope,
+            session_id="",
+            request_id=self._new_id(),
+            user_message_id="",
+            assistant_message_id=self._new_id(),
+            asked_at=self._clock(),
+            settings=effective(card=self._card, installation=self._installation, request=overrides or {}),
+            language=detect_language(text),
+            has_chat_model=self._has_chat_model,
+            history=tuple(history),
+            instructions=instructions,
+        )
+
+    async def answer(self, question: Question) -> AsyncGenerator[StreamEvent | Ended, None]:
+        """The events of the run and how it ended. Whoever leaves ends the run; its failure is raised."""
+        events: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
+        run = Run(emit=events.put)
+
+        async def work() -> Draft:
+            try:
+                async with asyncio.timeout(self._answer_seconds):
+                    return await self._orchestrator.answer(question, run)
+            except TimeoutError as exc:
+                raise Timeout("The answer took too long and was cut short.") from exc
+            finally:
+                events.put_nowait(None)
+
+        running = asyncio.create_task(work(), name=question.assistant_message_id)
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            yield _ended(await running, run)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+def _ended(draft: Draft, run: Run) -> Ended:
+    asked = [draft.system_prompt, draft.user_content or draft.question.text]
+    asked += [text for round_ in draft.history for text in (round_.question, round_.answer)]
+    return Ended(
+        finish=draft.finish or Finish.COMPLETE,
+        is_extractive=bool(draft.quotes),
+        prompt_tokens=sum(map(estimate_tokens, asked)),
+        completion_tokens=estimate_tokens(run.answer_text),
+    )
