@@ -279,6 +279,10 @@ async def test_a_question_without_a_chat_model_is_answered_by_checked_quotes(app
         for citation in citations:
             quote = citation["quote"]
             assert citation["content"][quote["start"] : quote["end"]] in citation["statement"]
+            assert citation["support"] == "supported"
+        told = [{k: v for k, v in one.items() if k not in ("content", "place")} for one in citations]
+        (event,) = [event for event in reader.events if event["response_type"] == "citations_checked"]
+        assert event["data"]["citations"] == told
         trace = (await http.get(f"/api/v1/messages/{message_id}/trace")).json()["data"]
         assert trace["candidates"]
         assert trace["settings"]["rrf_k"] == {"value": 60, "origin": "default"}

@@ -196,14 +196,14 @@ async def test_the_next_question_sees_the_stopped_text_once(talk) -> None:
 async def test_a_stop_while_the_answer_is_being_stored_does_not_cut_that_short(talk, monkeypatch) -> None:
     person = await talk(ScriptedChat(["Да"]))
     storing, go_on = asyncio.Event(), asyncio.Event()
-    store = person.app.chat._store
+    store = person.app.chat._rounds.store
 
     async def slowly(*args, **kwargs):
         storing.set()
         await go_on.wait()
         await store(*args, **kwargs)
 
-    monkeypatch.setattr(person.app.chat, "_store", slowly)
+    monkeypatch.setattr(person.app.chat._rounds, "store", slowly)
     await person.ask(QUESTION, overrides=NO_REWRITE)
     await storing.wait()
     stopping = asyncio.create_task(person.app.chat.stop(person.scope, person.session_id, person.last))

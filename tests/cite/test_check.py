@@ -1,8 +1,11 @@
 """Each citation is laid beside its passage, with the statement before it found there or not."""
 
+from dataclasses import replace
+
 from opora.cite.check import check_citations
 from opora.cite.tags import kb_tag, web_tag
-from opora.domain.search import SearchResult
+from opora.domain.conversation import Support
+from opora.domain.search import MatchType, SearchResult
 
 PASSAGE = "Общие правила. Расходы на проезд возмещают после\nвозвращения. 差旅费在返回后报销。"
 
@@ -45,13 +48,24 @@ def test_two_tags_in_a_row_stand_behind_one_statement() -> None:
 
 def test_a_merged_passage_is_found_by_the_chunks_in_it() -> None:
     (checked,) = check_citations(f"Общие правила.{tag('inner')}", [passage("outer", "inner")])
-    assert checked.passage is not None
+    assert checked.support is Support.SUPPORTED
 
 
 def test_a_citation_outside_the_references_and_one_of_the_web_have_no_passage() -> None:
     checked = check_citations(f"Да.{tag('x')} Нет.{web_tag(url='https://e.org', title='E')}", [passage("a")])
-    assert [(one.passage, one.quote) for one in checked] == [(None, None), (None, None)]
+    assert [(one.support, one.quote, one.best) for one in checked] == [(Support.NOT_FOUND, None, None)] * 2
     assert [one.number for one in checked] == [1, 2]
+
+
+def test_a_page_of_the_web_is_checked_by_its_address() -> None:
+    page = replace(passage("w"), source="https://e.org", match_type=MatchType.WEB)
+    (checked,) = check_citations(f"Общие правила.{web_tag(url='https://e.org', title='E')}", [page])
+    assert (checked.kind, checked.support) == ("web", Support.SUPPORTED)
+    # A document that came from an address is cited by its chunk, and never by that address.
+    (checked,) = check_citations(
+        f"Общие правила.{web_tag(url='https://e.org', title='E')}", [replace(passage("a"), source="https://e.org")]
+    )
+    assert checked.support is Support.NOT_FOUND
 
 
 def test_no_citations() -> None:

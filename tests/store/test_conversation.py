@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from opora.domain.conversation import Finish, Message, Role, Session
+from opora.domain.conversation import CitationCheck, Finish, Message, Role, Session, Span, Support
 from opora.domain.errors import Forbidden, NotFound
+from opora.domain.knowledge import Box, Place
 from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
 from opora.ports import Page
@@ -48,6 +49,17 @@ async def test_messages_come_back_oldest_first(filled: SqlDatabase, scope_of: Ca
         assert [item.message_id for item in recent] == ["m-3", "m-4"]
         before = await stored.messages.recent(scope_of(), "s-1", limit=9, before=NOW + timedelta(seconds=2))
         assert [item.message_id for item in before] == ["m-0", "m-1"]
+
+
+async def test_an_answer_keeps_what_came_of_its_citations(filled: SqlDatabase, scope_of: Callable[..., Scope]) -> None:
+    place = Place(start=5, end=9, page=2, boxes=(Box(page=2, x0=1, y0=2, x1=3, y1=4),))
+    checked = CitationCheck(
+        number=1, kind="kb", start=3, end=9, support=Support.PARTLY, share=0.5, best=Span(start=0, end=4), place=place
+    )
+    async with filled.begin() as stored:
+        await stored.messages.update(scope_of(), message(3, citations=(checked,)))
+        assert (await stored.messages.get(scope_of(), "m-3")).citations == (checked,)
+        assert (await stored.messages.get(scope_of(), "m-2")).citations == ()
 
 
 async def test_an_answer_keeps_its_references_and_trace(filled: SqlDatabase, scope_of: Callable[..., Scope]) -> None:

@@ -107,6 +107,34 @@ def test_two_tabs_show_the_same(page: Page, api: FakeApi) -> None:
         expect(answer(tab)).to_have_attribute("aria-busy", "false")
 
 
+def test_each_citation_says_what_the_check_found(page: Page, api: FakeApi) -> None:
+    checked = {"citations": [{"support": "supported"}, {"support": "not_found"}]}
+    api.script = [
+        said(f"Три дня.{CITE} А ещё пять.{CITE}"),
+        {"response_type": "citations_checked", "data": checked},
+        *DONE,
+    ]
+    page.goto("/")
+    ask(page)
+    first, second = answer(page).locator(".cite").first, answer(page).locator(".cite").last
+    expect(first).to_have_attribute("aria-label", "Источник 1: Правила.md. Слова найдены в источнике")
+    expect(second).to_have_attribute("aria-label", "Источник 1: Правила.md. В источнике этих слов нет")
+    expect(second).to_have_attribute("data-support", "not_found")
+    expect(first).to_have_text("1")
+    api.messages[-1]["citation_support"] = ["partly", "supported"]
+    page.reload()
+    expect(answer(page).locator(".cite").first).to_have_attribute("data-support", "partly")
+
+
+def test_a_check_of_other_citations_than_are_shown_marks_none(page: Page, api: FakeApi) -> None:
+    checked = {"citations": [{"support": "supported"}]}
+    api.script = [said(f"Раз.{CITE} Два.{CITE}"), {"response_type": "citations_checked", "data": checked}, *DONE]
+    page.goto("/")
+    ask(page)
+    expect(answer(page)).to_have_attribute("aria-busy", "false")
+    expect(answer(page).locator(".cite[data-support]")).to_have_count(0)
+
+
 @pytest.mark.parametrize(
     ("finish", "words"),
     [

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from opora.api.envelope import Id, ok
 from opora.api.principal import Caller, Opora
 from opora.api.shapes import citation_json, message_json
-from opora.cite.check import check_citations
+from opora.cite.check import check_citations, passage_of, passages_by_chunk
 
 router = APIRouter(prefix="/messages", tags=["messages"])
 
@@ -42,4 +42,6 @@ async def trace(app: Opora, caller: Caller, message_id: Id) -> Response:
 @router.get("/{message_id}/citations", summary="The citations of an answer, checked against their passages")
 async def citations(app: Opora, caller: Caller, message_id: Id) -> Response:
     message = await app.sessions.message(await app.access.tenant(caller), message_id)
-    return ok([citation_json(checked) for checked in check_citations(message.content, message.references)])
+    passages = passages_by_chunk(message.references)
+    checked = message.citations or check_citations(message.content, message.references)
+    return ok([citation_json(one, passage_of(one.chunk_id or one.url, passages)) for one in checked])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from opora.cite.check import CheckedCitation
-from opora.domain.conversation import Message, Session
+from opora.domain.conversation import CitationCheck, Message, Session
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase
+from opora.domain.search import SearchResult
 from opora.ports import Progress
+from opora.stream import results
 from opora.stream.results import place_json, result_json
 
 
@@ -114,6 +115,7 @@ def message_json(message: Message) -> dict[str, Any]:
         "role": message.role.value,
         "content": message.content,
         "knowledge_references": [result_json(result) for result in message.references],
+        "citation_support": [citation.support.value for citation in message.citations],
         "is_completed": message.is_completed,
         "finish": message.finish.value if message.finish else "",
         "extractive": bool(message.trace.get("extractive")),
@@ -124,20 +126,10 @@ def message_json(message: Message) -> dict[str, Any]:
     }
 
 
-def citation_json(checked: CheckedCitation) -> dict[str, Any]:
-    citation, passage, quote = checked.citation, checked.passage, checked.quote
+def citation_json(checked: CitationCheck, passage: SearchResult | None) -> dict[str, Any]:
+    """What the event of the stream says, with the passage that was cited beside it."""
     return {
-        "number": checked.number,
-        "kind": citation.kind,
-        "title": citation.title,
-        "chunk_id": citation.chunk_id,
-        "knowledge_id": citation.document_id,
-        "knowledge_base_id": citation.base_id,
-        "url": citation.url,
-        "start": citation.start,
-        "end": citation.end,
+        **results.citation_json(checked),
         "content": passage.content if passage else "",
         "place": place_json(passage.place) if passage else {},
-        "statement": checked.statement,
-        "quote": None if quote is None else {"start": quote.start, "end": quote.end, "exact": quote.exact},
     }

@@ -10,6 +10,7 @@ from typing import Any, Self
 from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_reranker
 from opora.bootstrap.models import Models, make_models
+from opora.chat.citations import CitationChecker
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
@@ -192,6 +193,7 @@ class App:
             database=database,
             log=self.log,
             orchestrator=Orchestrator(_manager(services), fallback=Fallback(services)),
+            checker=CitationChecker(database, blobs),
             clock=now,
             new_id=new_id,
             card=embedder.card if embedder else None,

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from opora.domain.conversation import Finish, Message
+from opora.domain.conversation import CitationCheck, Finish, Message
 from opora.domain.question import Draft
 from opora.pipeline.run import Run
 from opora.pipeline.trace import candidates, plain, stages_of
 
 
-def finished_message(message: Message, run: Run, *, finish: Finish, error: str, now: datetime) -> Message:
+def finished_message(
+    message: Message, run: Run, *, citations: Sequence[CitationCheck], finish: Finish, error: str, now: datetime
+) -> Message:
     """The assistant's message as it is stored: what was written stays, whatever the end."""
     draft = run.draft
     return replace(
         message,
         content=run.answer_text,
         references=run.references or (),
+        citations=tuple(citations),
         is_completed=True,
         finish=finish,
         error_message=error,

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from opora.domain.conversation import Finish, Message
+from collections.abc import Sequence
+
+from opora.domain.conversation import CitationCheck, Finish, Message
 from opora.domain.stream import ResponseType, StreamEvent
 from opora.pipeline.generate import ANSWER_EVENT_ID
+from opora.stream.results import citation_json
+
+
+def checked_event(citations: Sequence[CitationCheck]) -> StreamEvent:
+    """What came of the check of each citation of an answer."""
+    data = {"citations": [citation_json(citation) for citation in citations]}
+    return StreamEvent(response_type=ResponseType.CITATIONS_CHECKED, event_id="citations", done=True, data=data)
 
 
 def stored_events(message: Message) -> list[StreamEvent]:
@@ -38,5 +47,7 @@ def stored_events(message: Message) -> list[StreamEvent]:
                 response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, done=True, data={**data, **truncated}
             )
         )
+    if message.citations:
+        events.append(checked_event(message.citations))
     events.append(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
     return events

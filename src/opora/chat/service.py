@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from opora.chat.citations import CitationChecker
 from opora.chat.orchestrator import Orchestrator
-from opora.chat.record import finished_message
-from opora.chat.replay import stored_events
+from opora.chat.replay import checked_event, stored_events
+from opora.chat.rounds import Round, Rounds
 from opora.chat.settings import effective
-from opora.cite.tags import parse_citations
-from opora.domain.conversation import Finish, Message, Role
+from opora.domain.conversation import CitationCheck, Finish, Message
 from opora.domain.errors import NotFound, OporaError, Timeout
 from opora.domain.question import Question
 from opora.domain.scope import Scope
@@ -26,8 +26,6 @@ from opora.text.query import clean_query
 
 _log = logging.getLogger(__name__)
 
-TITLE_CHARS = 60
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -37,15 +35,6 @@ class Asked:
     request_id: str
     user_message_id: str
     assistant_message_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Round:
-    """A question with the two messages that were stored for it."""
-
-    question: Question
-    asked: Message
-    answer: Message
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,6 +63,7 @@ class Chat:
         database: Database,
         log: StreamLog,
         orchestrator: Orchestrator,
+        checker: CitationChecker,
         clock: Clock,
         new_id: NewId,
         card: EmbedderCard | None,
@@ -83,7 +73,9 @@ class Chat:
     ) -> None:
         self._database = database
         self._log = log
+        self._rounds = Rounds(database, clock)
         self._orchestrator = orchestrator
+        self._checker = checker
         self._clock = clock
         self._new_id = new_id
         self._card = card
@@ -132,11 +124,11 @@ class Chat:
             has_chat_model=self._has_chat_model,
             explain=explain,
         )
-        round_ = await self._open_round(question)
+        round_ = await self._rounds.open(question)
         try:
             await self._log.append(session_id, asked.assistant_message_id, _agent_query(question))
         except OporaError as exc:
-            await self._store(round_, Run(), finish=Finish.ERROR, error=exc.message)
+            await self._rounds.store(round_, Run(), finish=Finish.ERROR, error=exc.message)
             raise
         await self._launch(round_)
         return asked
@@ -190,32 +182,7 @@ class Chat:
             raise NotFound("There is no such message in this session.", details={"message_id": message_id})
         return message
 
-    async def _open_round(self, question: Question) -> _Round:
-        """Store the question and an unfinished answer in one transaction."""
-        now = question.asked_at
-        asked = Message(
-            message_id=question.user_message_id,
-            session_id=question.session_id,
-            tenant_id=question.scope.tenant_id,
-            request_id=question.request_id,
-            role=Role.USER,
-            content=question.text,
-            is_completed=True,
-            created_at=now,
-            updated_at=now,
-        )
-        answer = replace(
-            asked, message_id=question.assistant_message_id, role=Role.ASSISTANT, content="", is_completed=False
-        )
-        async with self._database.begin() as repositories:
-            session = await repositories.sessions.get(question.scope, question.session_id)
-            title = session.title or _shortened(question.text)
-            await repositories.sessions.update(question.scope, replace(session, title=title, updated_at=now))
-            await repositories.messages.add(question.scope, asked)
-            await repositories.messages.add(question.scope, answer)
-        return _Round(question=question, asked=asked, answer=answer)
-
-    async def _launch(self, round_: _Round) -> None:
+    async def _launch(self, round_: Round) -> None:
         session_id, message_id = round_.answer.session_id, round_.answer.message_id
 
         async def emit(event: StreamEvent) -> None:
@@ -227,7 +194,7 @@ class Chat:
         # A task that is cancelled before its first step never runs, and its answer would never be closed.
         await asyncio.sleep(0)
 
-    async def _answer(self, round_: _Round, running: _Running) -> None:
+    async def _answer(self, round_: Round, running: _Running) -> None:
         """Run to the end, whatever it is: one answer or error event, one write, one terminal event."""
         run, finish, error = running.run, Finish.ERROR, ""
         try:
@@ -249,7 +216,7 @@ class Chat:
         finally:
             self._running.pop(round_.answer.message_id, None)
 
-    async def _finish(self, round_: _Round, run: Run, *, finish: Finish, error: str) -> None:
+    async def _finish(self, round_: Round, run: Run, *, finish: Finish, error: str) -> None:
         if error:
             await run.emit(StreamEvent(response_type=ResponseType.ERROR, content=error, done=True))
         elif finish is Finish.STOPPED:
@@ -259,30 +226,22 @@ class Chat:
             await run.emit(
                 StreamEvent(response_type=ResponseType.ANSWER, event_id=ANSWER_EVENT_ID, done=True, data=data)
             )
+        citations = await self._checked(round_.question, run)
+        if citations and finish is not Finish.INTERRUPTED:
+            await run.emit(checked_event(citations))
         try:
-            await self._store(round_, run, finish=finish, error=error)
+            await self._rounds.store(round_, run, citations=citations, finish=finish, error=error)
         except Exception:
             _log.exception("An answer could not be stored")
         await run.emit(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
 
-    async def _store(self, round_: _Round, run: Run, *, finish: Finish, error: str) -> None:
-        """The one write of a run: answer with references and trace, what it cited, the question as it was rendered."""
-        now, scope = self._clock(), round_.question.scope
-        rendered = run.draft.user_content if run.draft else ""
-        async with self._database.begin() as repositories:
-            answer = finished_message(round_.answer, run, finish=finish, error=error, now=now)
-            await repositories.messages.update(scope, answer)
-            cited = {citation.document_id for citation in parse_citations(answer.content) if citation.document_id}
-            if cited:
-                await repositories.citations.add(scope, cited)
-            if rendered:
-                asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
-                await repositories.messages.update(scope, asked)
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
+    async def _checked(self, question: Question, run: Run) -> tuple[CitationCheck, ...]:
+        """The check of what was written, however the run ended; its failure leaves the answer unchecked."""
+        try:
+            return await self._checker.check(question.scope, run.answer_text, run.references or ())
+        except Exception:
+            _log.exception("The citations of an answer could not be checked")
+            return ()
 
 
 def _agent_query(question: Question) -> StreamEvent:

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from opora.domain.knowledge import Place
 from opora.domain.search import SearchResult
 
 
@@ -25,6 +26,54 @@ class Finish(StrEnum):
     NOTHING_FOUND = "nothing_found"
     ERROR = "error"
     INTERRUPTED = "interrupted"
+
+
+class Support(StrEnum):
+    """How far a passage bears out the statement that cites it, told by words and figures alone."""
+
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of a text by offsets; ``exact`` when a quote stands there character by character."""
+
+    start: int
+    end: int
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitationCheck:
+    """One citation of an answer, checked against the passage and the document that it names.
+
+    ``number`` counts sources from 1 in the order of their first citation; ``start`` and ``end`` are the offsets of the
+    tag in the answer.
+    """
+
+    number: int
+    kind: str
+    start: int
+    end: int
+    title: str = ""
+    chunk_id: str = ""
+    document_id: str = ""
+    base_id: str = ""
+    url: str = ""
+    statement: str = ""
+    support: Support = Support.NOT_FOUND
+    share: float = 0.0
+    """The share of the statement's terms, weighted by rarity, that the best supporting text holds."""
+    quote: Span | None = None
+    """Where the statement stands in the passage word for word."""
+    best: Span | None = None
+    """Where the best supporting text stands in the passage; None for 'not found'."""
+    document_version: int = 0
+    """The version of the document that was looked into; 0 when it could not be read."""
+    place: Place | None = None
+    """Where the best supporting text stands in that version: offsets, page and boxes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +100,7 @@ class Message:
     content: str = ""
     rendered_content: str = ""
     references: tuple[SearchResult, ...] = ()
+    citations: tuple[CitationCheck, ...] = ()
     is_completed: bool = False
     finish: Finish | None = None
     error_message: str = ""

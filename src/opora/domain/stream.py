@@ -22,6 +22,7 @@ class ResponseType(StrEnum):
     MEMORY_RECALLED = "memory_recalled"
     ERROR = "error"
     STOP = "stop"
+    CITATIONS_CHECKED = "citations_checked"
     COMPLETE = "complete"
 
 

@@ -16,7 +16,12 @@ def quoted_pieces(quotes: Sequence[Quote], passages: Sequence[SearchResult], reg
     Raises `KeyError` when a quote names a passage that is not there: quotes are never cited to something else.
     """
     by_id = {passage.chunk_id: passage for passage in passages}
-    for number, quote in enumerate(quotes):
-        tag = registry.public_tag(registry.register(by_id[quote.chunk_id]))
+    gap = ""
+    for quote in quotes:
+        passage = by_id[quote.chunk_id]
         lines = "\n> ".join(line for line in without_marks(quote.text).splitlines() if line.strip())
-        yield f"{'' if number == 0 else chr(10) * 2}> {lines} {tag}".rstrip()
+        if not any(map(str.isalnum, lines)):
+            # It was nothing but marks.
+            continue
+        yield f"{gap}> {lines} {registry.public_tag(registry.register(passage))}".rstrip()
+        gap = "\n\n"

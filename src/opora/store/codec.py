@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opora.domain.codec import build, plain
+from opora.domain.conversation import CitationCheck
 from opora.domain.knowledge import Box, Place
 from opora.domain.search import SearchResult
 
@@ -52,6 +53,14 @@ def dump_results(results: Sequence[SearchResult]) -> str:
 
 def load_results(text: str) -> tuple[SearchResult, ...]:
     return tuple(build(SearchResult, item) for item in json.loads(text)) if text else ()
+
+
+def dump_citations(citations: Sequence[CitationCheck]) -> str:
+    return dump([plain(citation) for citation in citations])
+
+
+def load_citations(text: str) -> tuple[CitationCheck, ...]:
+    return tuple(build(CitationCheck, item) for item in json.loads(text)) if text else ()
 
 
 def dump_place(place: Place) -> str:

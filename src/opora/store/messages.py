@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from opora.domain.conversation import Finish, Message, Role
 from opora.domain.errors import NotFound
 from opora.domain.scope import Scope
-from opora.store.codec import Unread, dump, dump_results, load_results
+from opora.store.codec import Unread, dump, dump_citations, dump_results, load_citations, load_results
 from opora.store.connection import Connection
 from opora.store.sessions import OF_USER, user_of
 from opora.store.tables import messages, sessions
@@ -98,6 +98,7 @@ def _to_row(message: Message) -> dict[str, Any]:
         "content": message.content,
         "rendered_content": message.rendered_content,
         "reference_list": dump_results(message.references),
+        "citations": dump_citations(message.citations),
         "is_completed": message.is_completed,
         "finish": message.finish.value if message.finish else "",
         "error_message": message.error_message,
@@ -117,6 +118,7 @@ def _to_message(row: sa.Row[Any]) -> Message:
         content=row.content,
         rendered_content=row.rendered_content,
         references=load_results(row.reference_list),
+        citations=load_citations(row.citations),
         is_completed=row.is_completed,
         finish=Finish(row.finish) if row.finish else None,
         error_message=row.error_message,

@@ -161,6 +161,7 @@ messages = sa.Table(
     _text("content"),
     _text("rendered_content"),
     _text("reference_list"),
+    sa.Column("citations", sa.Text, nullable=False, server_default=""),
     _flag("is_completed"),
     _word("finish"),
     _text("error_message"),

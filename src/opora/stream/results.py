@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from opora.domain.conversation import CitationCheck, Span
 from opora.domain.knowledge import Place
 from opora.domain.search import SearchResult
 
@@ -32,6 +33,32 @@ def result_json(result: SearchResult) -> dict[str, Any]:
         "scores": dict(result.scores),
         "ranks": dict(result.ranks),
     }
+
+
+def citation_json(checked: CitationCheck) -> dict[str, Any]:
+    """A checked citation: the tag, the statement before it, and what of the document bears it out."""
+    return {
+        "number": checked.number,
+        "kind": checked.kind,
+        "title": checked.title,
+        "chunk_id": checked.chunk_id,
+        "knowledge_id": checked.document_id,
+        "knowledge_base_id": checked.base_id,
+        "url": checked.url,
+        "start": checked.start,
+        "end": checked.end,
+        "statement": checked.statement,
+        "support": checked.support.value,
+        "share": checked.share,
+        "quote": span_json(checked.quote),
+        "best": span_json(checked.best),
+        "document_version": checked.document_version,
+        "document_place": None if checked.place is None else place_json(checked.place),
+    }
+
+
+def span_json(span: Span | None) -> dict[str, Any] | None:
+    return None if span is None else {"start": span.start, "end": span.end, "exact": span.exact}
 
 
 def place_json(place: Place) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // Shows one message: the question, or the answer with its labels, citations and sources, from one plain state.
 
 import { fill, h, iconButton } from "./dom.js";
-import { t } from "./i18n.js";
+import { has, t } from "./i18n.js";
 import { renderAnswer } from "./render.js";
 import { openSource, placeInWords } from "./source.js";
 
@@ -14,6 +14,7 @@ export function answerState(message = {}) {
     text: message.content ?? "",
     thinking: "",
     references: message.knowledge_references ?? [],
+    support: message.citation_support ?? [],
     warnings: message.warnings ?? message.trace?.warnings ?? [],
     extractive: Boolean(message.extractive ?? message.data?.extractive ?? message.trace?.extractive),
     finish: message.finish ?? "",
@@ -28,7 +29,7 @@ export function takeEvent(state, event) {
   if (data.extractive) state.extractive = true;
   if (type === "agent_query") {
     // The first event: what a broken stream had brought before is sent again from here.
-    Object.assign(state, { id: event.assistant_message_id ?? data.assistant_message_id ?? state.id, text: "", thinking: "", error: "" });
+    Object.assign(state, { id: event.assistant_message_id ?? data.assistant_message_id ?? state.id, text: "", thinking: "", error: "", support: [] });
   } else if (type === "tool_call") state.phase = data.tool_name === "query_understand" ? "understanding" : "searching";
   else if (type === "tool_result") {
     for (const warning of data.warnings ?? []) if (!state.warnings.includes(warning)) state.warnings.push(warning);
@@ -39,7 +40,8 @@ export function takeEvent(state, event) {
   else if (type === "answer") {
     state.text += content;
     state.phase = "writing";
-  } else if (type === "error") state.error = content;
+  } else if (type === "citations_checked") state.support = (data.citations ?? []).map((citation) => citation.support);
+  else if (type === "error") state.error = content;
   else if (type === "complete") {
     state.finish = data.finish ?? "complete";
     state.phase = "";
@@ -79,12 +81,27 @@ export function answerView(state, { again }) {
     reasoning.querySelector("summary").textContent = t("thinking");
     renderAnswer(thinking, state.thinking, { final, cite: () => document.createTextNode("") });
     const sources = renderAnswer(body, state.text, { final, cite });
+    markSupport(body, state.support);
     phase.textContent = final ? "" : t(state.phase);
     phase.hidden = final;
     fill(ending, final ? endingOf(state, sources, again) : null);
   }
 
   return { root, update };
+}
+
+/** Say on each citation how far the check found its words in the source; where tags were hidden nobody can tell which is which. */
+function markSupport(body, support) {
+  const cites = [...body.querySelectorAll(".cite")];
+  if (cites.length !== support.length) return;
+  for (const [index, cite] of cites.entries()) {
+    const key = `support_${support[index]}`;
+    if (!has(key)) continue;
+    cite.dataset.support = support[index];
+    cite.dataset.name ??= cite.getAttribute("aria-label") || cite.title;
+    cite.setAttribute("aria-label", `${cite.dataset.name}. ${t(key)}`);
+    cite.title = `${cite.dataset.name}. ${t(key)}`;
+  }
 }
 
 function show(state, source, claim) {

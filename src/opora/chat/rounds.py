@@ -1,0 +1,77 @@
+"""Stores a question with its answer: both when it is asked, what became of them when it has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from opora.chat.record import finished_message
+from opora.cite.tags import parse_citations
+from opora.domain.conversation import CitationCheck, Finish, Message, Role
+from opora.domain.question import Question
+from opora.pipeline.run import Run
+from opora.ports import Clock, Database
+
+TITLE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """A question with the two messages that were stored for it."""
+
+    question: Question
+    asked: Message
+    answer: Message
+
+
+class Rounds:
+    """One transaction when a question is taken on, and one when its run has ended."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def open(self, question: Question) -> Round:
+        """Store the question and an unfinished answer in one transaction."""
+        now = question.asked_at
+        asked = Message(
+            message_id=question.user_message_id,
+            session_id=question.session_id,
+            tenant_id=question.scope.tenant_id,
+            request_id=question.request_id,
+            role=Role.USER,
+            content=question.text,
+            is_completed=True,
+            created_at=now,
+            updated_at=now,
+        )
+        answer = replace(
+            asked, message_id=question.assistant_message_id, role=Role.ASSISTANT, content="", is_completed=False
+        )
+        async with self._database.begin() as repositories:
+            session = await repositories.sessions.get(question.scope, question.session_id)
+            title = session.title or _shortened(question.text)
+            await repositories.sessions.update(question.scope, replace(session, title=title, updated_at=now))
+            await repositories.messages.add(question.scope, asked)
+            await repositories.messages.add(question.scope, answer)
+        return Round(question=question, asked=asked, answer=answer)
+
+    async def store(
+        self, round_: Round, run: Run, *, citations: tuple[CitationCheck, ...] = (), finish: Finish, error: str
+    ) -> None:
+        """The one write of a run: answer with references and trace, what it cited, the question as it was rendered."""
+        now, scope = self._clock(), round_.question.scope
+        rendered = run.draft.user_content if run.draft else ""
+        async with self._database.begin() as repositories:
+            answer = finished_message(round_.answer, run, citations=citations, finish=finish, error=error, now=now)
+            await repositories.messages.update(scope, answer)
+            cited = {citation.document_id for citation in parse_citations(answer.content) if citation.document_id}
+            if cited:
+                await repositories.citations.add(scope, cited)
+            if rendered:
+                asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
+                await repositories.messages.update(scope, asked)
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
