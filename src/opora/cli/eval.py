@@ -40,6 +40,7 @@ def run(
     from opora.cli.failures import log_for_people, reported
     from opora.cli.session import load_settings, print_json
     from opora.cli.words import say
+    from opora.domain.errors import InvalidInput
     from opora.evaluate.dataset import read_dataset, read_queries
     from opora.evaluate.limits import failures, read_limits
     from opora.evaluate.report import as_dict, table
@@ -50,7 +51,7 @@ def run(
     with reported(settings, interrupted="Vectors made so far are kept: the next run takes them up."):
         limits = read_limits(gate) if gate else None
         if limits and limits.max_drop and not compare:
-            raise typer.BadParameter("'max_drop' needs an earlier run: give --compare.", param_hint="--gate")
+            raise InvalidInput.of("compare", "'max_drop' needs an earlier run.", hint="Give one with --compare.")
         data = read_dataset(dataset)
         foreign = {folder.resolve().name: tuple(read_queries(folder).values()) for folder in off_topic or ()}
         seen = asyncio.run(_evaluate(settings, data, compare, foreign if off_topic else None, work))

@@ -12,6 +12,7 @@ The file is YAML or JSON:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,15 +39,7 @@ class Limits:
 
 def read_limits(path: Path) -> Limits:
     """Raises `InvalidInput` that names the file and what in it does not fit."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_bytes())
-    except OSError as error:
-        raise _fault(path, f"it can't be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        raise _fault(path, f"it is neither YAML nor JSON{'' if line is None else f', line {line + 1}'}") from error
+    content = _content(path)
     if not isinstance(content, dict) or not content:
         raise _fault(path, f"it must set one of {', '.join(_NAMES)}")
     unknown = [str(name) for name in content if name not in _NAMES]
@@ -92,6 +85,25 @@ def _refusal_failures(limits: Limits, seen: Evaluation) -> list[str]:
         if most is not None and figures.false_answers > most + _SLACK:
             found.append(f"{figures.false_answers:.1%} of the questions of {name} pass, more than {most:.1%}.")
     return found
+
+
+def _content(path: Path) -> Any:
+    import yaml
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _fault(path, f"it can't be read: {error.strerror}") from error
+    try:
+        # YAML takes JSON's 1e-2 for a text.
+        return json.loads(data)
+    except ValueError:
+        pass
+    try:
+        return yaml.safe_load(data)
+    except (yaml.YAMLError, ValueError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        raise _fault(path, f"it is neither YAML nor JSON{'' if line is None else f', line {line + 1}'}") from error
 
 
 def _each(by_arm: ByArm) -> list[tuple[str, str, float]]:
