@@ -3,7 +3,7 @@
 One question travels in this order; the room that does the work stands beside each event:
 
     load_history            pipeline     the last rounds of the conversation
-    memory_recall           -            nothing yet
+    memory_recall           prompt       what the person asked to be remembered
     query_understand        understand   what is really asked
     chunk_search_parallel   retrieve     every way of finding at once, fused
     chunk_rerank            rank         the best, and unlike each other

@@ -23,6 +23,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("put", "/api/v1/sessions/{session_id}"): {"json": {"title": "Чужое"}},
     ("post", "/api/v1/sessions/{session_id}/stop"): {"json": {"message_id": "{message_id}"}},
     ("post", "/api/v1/knowledge-chat/{session_id}"): {"json": {"query": "q"}},
+    ("put", "/api/v1/memory/items/{item_id}"): {"json": {"content": "Чужое"}},
 }
 """A valid body for each route that wants one. A route that is missing here answers 422 and fails the test."""
 
@@ -46,6 +47,7 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
 
     (chunk, *_) = (await app.chunks.browse(scope, document_id, Page())).items
     session = await app.sessions.create(scope_of(principal), title="Секрет")
+    item = await app.memory.add(scope_of(principal), "Секрет")
     asked = await app.chat.ask(scope, session.session_id, QUESTION)
     async for _, event in app.chat.follow(scope, session.session_id, asked.assistant_message_id):
         if event.response_type is TERMINAL:
@@ -56,6 +58,7 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
         "chunk_id": chunk.chunk_id,
         "session_id": session.session_id,
         "message_id": asked.assistant_message_id,
+        "item_id": item.item_id,
         "page": "1",
     }
 
@@ -120,7 +123,7 @@ async def test_the_walk_reaches_what_is_ones_own(app: App, http: httpx2.AsyncCli
 async def test_a_session_of_a_colleague_is_not_found_either(app: App, http: httpx2.AsyncClient) -> None:
     theirs = await everything_of(app, COLLEAGUE)
     for method, path in operations(app):
-        if "session_id" in path or "message_id" in path:
+        if any(name in path for name in ("session_id", "message_id", "item_id")):
             response = await call(http, method, path, theirs)
             assert response.status_code == 404, (method, path, response.text)
 

@@ -11,13 +11,14 @@ from opora.domain.question import Intent
 from opora.prompt.fixed import fixed_text
 from opora.prompt.library import LANGUAGES, names, template_text, templates
 
-KNOWN = {"query", "rewritten_query", "contexts", "conversation", "language", "current_time"}
+KNOWN = {"query", "rewritten_query", "contexts", "conversation", "language", "current_time", "items"}
 REQUIRED = {
     ("system_prompt", ""): set(),
     ("context_template", ""): {"query", "contexts", "language"},
     ("rewrite", "rewrite_user"): {"conversation", "query", "language"},
     ("generate_session_title", ""): {"query", "language"},
     ("keywords_extraction", "keywords_user"): {"query"},
+    ("memory", ""): {"items"},
 }
 
 
@@ -30,6 +31,7 @@ def test_the_described_files_are_there() -> None:
         "fallback",
         "generate_session_title",
         "keywords_extraction",
+        "memory",
     }
 
 

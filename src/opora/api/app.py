@@ -16,6 +16,7 @@ from opora.api import (
     errors,
     health,
     knowledge,
+    memory,
     messages,
     models,
     page,
@@ -35,7 +36,7 @@ JSON_BODY_LIMIT = 1024 * 1024
 FORM_OVERHEAD = 64 * 1024
 """What a form adds to the file that it carries."""
 _TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/knowledge/(?:file|manual)")
-_ROUTERS = (bases, knowledge, documents, chunks, search, sessions, chat, messages, models, system)
+_ROUTERS = (bases, knowledge, documents, chunks, search, sessions, chat, messages, memory, models, system)
 
 
 def create_app(app: App) -> FastAPI:

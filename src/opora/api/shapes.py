@@ -6,6 +6,7 @@ from typing import Any
 
 from opora.domain.conversation import CitationCheck, Message, Session
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase
+from opora.domain.memory import MemoryItem
 from opora.domain.search import SearchResult
 from opora.ports import Progress
 from opora.stream import results
@@ -103,6 +104,16 @@ def session_json(session: Session) -> dict[str, Any]:
         "is_pinned": session.is_pinned,
         "created_at": session.created_at.isoformat(),
         "updated_at": session.updated_at.isoformat(),
+    }
+
+
+def memory_json(item: MemoryItem) -> dict[str, Any]:
+    return {
+        "id": item.item_id,
+        "content": item.content,
+        "always": item.always,
+        "created_at": item.created_at.isoformat(),
+        "updated_at": item.updated_at.isoformat(),
     }
 
 

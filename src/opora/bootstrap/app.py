@@ -11,6 +11,7 @@ from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_reranker
 from opora.bootstrap.models import Models, make_models
 from opora.chat.citations import CitationChecker
+from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
@@ -49,6 +50,7 @@ class App:
     chunks: Chunks
     search: Search
     sessions: Sessions
+    memory: Memory
     chat: Chat
     log: StreamLog
     jobs: JobRunner
@@ -189,6 +191,7 @@ class App:
             gate=OperatingPoint(model_floor=embedder.card.vector_threshold if embedder else 0.0),
         )
         self.sessions = Sessions(database=database, clock=now, new_id=new_id)
+        self.memory = Memory(database=database, clock=now, new_id=new_id)
         self.chat = Chat(
             database=database,
             log=self.log,

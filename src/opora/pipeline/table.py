@@ -17,6 +17,7 @@ PLUGINS: tuple[str, ...] = (
     "opora.pipeline.plugins.filter_top_k:FilterTopK",
     "opora.pipeline.plugins.query_understand:QueryUnderstand",
     "opora.pipeline.plugins.load_history:LoadHistory",
+    "opora.pipeline.plugins.memory_recall:MemoryRecall",
     "opora.pipeline.plugins.search_parallel:SearchParallel",
     "opora.pipeline.plugins.wiki_boost:WikiBoost",
     "opora.pipeline.plugins.memory_affinity:MemoryAffinity",

@@ -22,6 +22,7 @@ from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
 from opora.store.driver import connect
 from opora.store.facts import SqlFacts
+from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
 from opora.store.sessions import SqlSessions
@@ -61,6 +62,10 @@ class SqlRepositories:
     @cached_property
     def citations(self) -> SqlCitations:
         return SqlCitations(self._connection)
+
+    @cached_property
+    def memory(self) -> SqlMemory:
+        return SqlMemory(self._connection)
 
     @cached_property
     def work(self) -> SqlWork:

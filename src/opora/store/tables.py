@@ -187,6 +187,27 @@ citation_counts = sa.Table(
     sa.Index(None, "document_id"),
 )
 
+memory_items = sa.Table(
+    "memory_items",
+    metadata,
+    _id("item_id", primary_key=True),
+    _id("tenant_id"),
+    _id("user_id"),
+    _text("content"),
+    _flag("is_always"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "tenant_id", "user_id", "created_at"),
+)
+
+memory_settings = sa.Table(
+    "memory_settings",
+    metadata,
+    _id("tenant_id", primary_key=True),
+    _id("user_id", primary_key=True),
+    _flag("enabled"),
+)
+
 work = sa.Table(
     "work",
     metadata,

@@ -73,7 +73,9 @@ def messages_of(draft: Draft, registry: Registry) -> list[ChatMessage]:
     """System prompt with the caller's wishes and the citation protocol, the rounds before, the question with its
     context."""
     question = draft.question
-    parts = (draft.system_prompt, question.instructions, registry.protocol_prompt(question.language))
+    # Plain chat goes without `into_chat_message`, which puts what is remembered into the system prompt.
+    grounds = draft.system_prompt or draft.memory_prompt
+    parts = (grounds, question.instructions, registry.protocol_prompt(question.language))
     system = "\n\n".join(part for part in parts if part)
     messages = [ChatMessage(role="system", content=system)]
     for round_ in draft.history:
