@@ -40,12 +40,12 @@ $(VENV)/bin/python:
 		{ echo "No virtual environment could be made. On Debian: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.run: requirements.lock pyproject.toml | $(VENV)/bin/python
-	@$(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/pip install -q --disable-pip-version-check) --require-hashes -r requirements.lock
-	@$(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/pip install -q --disable-pip-version-check) --no-deps --no-build-isolation -e .
+	@$(if $(UV),$(UV) pip install -q --compile-bytecode --python $(BIN)/python,$(BIN)/pip install -q --disable-pip-version-check) --require-hashes -r requirements.lock
+	@$(if $(UV),$(UV) pip install -q --compile-bytecode --python $(BIN)/python,$(BIN)/pip install -q --disable-pip-version-check) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
-	@$(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/pip install -q --disable-pip-version-check) --require-hashes -r requirements-dev.lock
+	@$(if $(UV),$(UV) pip install -q --compile-bytecode --python $(BIN)/python,$(BIN)/pip install -q --disable-pip-version-check) --require-hashes -r requirements-dev.lock
 	@touch $@
 
 clean:
