@@ -60,6 +60,7 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
         "message_id": asked.assistant_message_id,
         "item_id": item.item_id,
         "page": "1",
+        "model": f"opora:{base_id}",
     }
 
 

@@ -19,6 +19,7 @@ from opora.api import (
     memory,
     messages,
     models,
+    openai,
     page,
     search,
     sessions,
@@ -32,6 +33,7 @@ from opora.api.middleware.request_id import RequestIdMiddleware
 from opora.api.principal import App, authenticated
 
 PREFIX = "/api/v1"
+OPENAI_PREFIX = "/v1"
 JSON_BODY_LIMIT = 1024 * 1024
 FORM_OVERHEAD = 64 * 1024
 """What a form adds to the file that it carries."""
@@ -54,6 +56,10 @@ def create_app(app: App) -> FastAPI:
     for module in _ROUTERS:
         api.include_router(module.router)
     http.include_router(api)
+    known = APIRouter(prefix=OPENAI_PREFIX, dependencies=[Depends(authenticated)])
+    for module in (openai.chat, openai.vectors):
+        known.include_router(module.router)
+    http.include_router(known)
     http.include_router(health.router)
     docs.install(http)
     page.install(http)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Self
 
 from opora.access.access import Access
-from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_reranker
+from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
 from opora.bootstrap.models import Models, make_models
+from opora.bootstrap.streams import make_log
 from opora.chat.citations import CitationChecker
+from opora.chat.direct import Direct
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
@@ -26,7 +28,7 @@ from opora.pipeline.fallback import Fallback
 from opora.pipeline.manager import EventManager
 from opora.pipeline.services import Services
 from opora.pipeline.table import make_plugins
-from opora.ports import SearchEngine, StreamLog
+from opora.ports import Embedder, Reranker, SearchEngine, StreamLog
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.settings import Settings
@@ -52,6 +54,7 @@ class App:
     sessions: Sessions
     memory: Memory
     chat: Chat
+    direct: Direct
     log: StreamLog
     jobs: JobRunner
 
@@ -121,11 +124,20 @@ class App:
             found.append({"id": identity, "name": identity, "type": "rerank"})
         return found
 
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._models.embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        return self._models.reranker
+
     async def ready(self) -> dict[str, Any]:
         """What `/readyz` and `opora doctor` show: each part, whether it works, and how to mend it."""
         checks = [
             await check_database(self._database, str(self.settings.database_path)),
             await check_engine(self._engine),
+            await check_log(self.log, self.settings.stream_manager),
             await check_embedder(self._models.embedder),
             check_chat(self._models.chat),
             check_reranker(self._models.reranker),
@@ -140,7 +152,6 @@ class App:
         from opora.models.extractive import SentenceQuoter
         from opora.store.blobs import FileBlobs
         from opora.store.database import SqlDatabase
-        from opora.stream.memory import MemoryStreamLog
 
         settings = self.settings
         self._database = database = await SqlDatabase(f"sqlite+aiosqlite:///{settings.database_path}").open()
@@ -181,7 +192,8 @@ class App:
             timeout=settings.search_timeout,
             defaults=effective(card=embedder.card if embedder else None, installation=installation, request={}),
         )
-        self.log = MemoryStreamLog(clock=now, ttl=timedelta(seconds=settings.stream_ttl))
+        self.log = make_log(settings, clock=now, new_id=new_id)
+        stack.push_async_callback(self.log.close)
         services = Services(
             database=database,
             search=self.search,
@@ -192,10 +204,20 @@ class App:
         )
         self.sessions = Sessions(database=database, clock=now, new_id=new_id)
         self.memory = Memory(database=database, clock=now, new_id=new_id)
+        orchestrator = Orchestrator(_manager(services), fallback=Fallback(services))
+        self.direct = Direct(
+            orchestrator=orchestrator,
+            clock=now,
+            new_id=new_id,
+            card=embedder.card if embedder else None,
+            installation=installation,
+            has_chat_model=self._models.chat is not None,
+            answer_seconds=settings.answer_seconds,
+        )
         self.chat = Chat(
             database=database,
             log=self.log,
-            orchestrator=Orchestrator(_manager(services), fallback=Fallback(services)),
+            orchestrator=orchestrator,
             checker=CitationChecker(database, blobs),
             clock=now,
             new_id=new_id,

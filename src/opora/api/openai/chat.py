@@ -1,0 +1,63 @@
+"""``/v1/chat/completions`` and ``/v1/models``: questions to knowledge bases, asked as one would ask a model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from starlette.responses import Response
+
+from opora.api.eventstream import EventStream
+from opora.api.openai.completion import Completion, frames, ready, whole
+from opora.api.openai.conversation import ChatBody, read
+from opora.api.openai.names import HEADER, models_of, scope_of
+from opora.api.openai.route import OpenAiRoute, respond
+from opora.api.principal import Caller, Opora
+
+router = APIRouter(tags=["openai"], route_class=OpenAiRoute)
+
+Bases = Annotated[str, Header(alias=HEADER, description="Ids of knowledge bases, comma-separated.")]
+
+
+@router.post("/chat/completions", summary="Ask knowledge bases as a chat model")
+async def chat_completions(app: Opora, caller: Caller, body: ChatBody, x_knowledge_base_ids: Bases = "") -> Response:
+    """Nothing is stored: the conversation is what the client sends. The answer ends when its reader leaves."""
+    scope = await scope_of(app, caller, body.model, x_knowledge_base_ids)
+    said = read(body.messages)
+    question = app.direct.question(
+        scope, said.query, history=said.history, instructions=said.instructions, overrides=body.overrides()
+    )
+    completion = Completion(question, body.model)
+    events = app.direct.answer(question)
+    if not body.stream:
+        return respond(await whole(completion, events))
+    with_usage = body.stream_options is not None and body.stream_options.include_usage
+    first, events = await ready(events)
+    return EventStream(frames(completion, first, events, with_usage=with_usage), retry=None)
+
+
+@router.get("/models", summary="Models by the names of OpenAI's clients")
+async def list_models(app: Opora, caller: Caller) -> Response:
+    """One over all knowledge bases, one over each, and the models for vectors and reranking."""
+    return respond({"object": "list", "data": await _models(app, caller)})
+
+
+@router.get("/models/{model:path}", summary="One model")
+async def see_model(app: Opora, caller: Caller, model: str) -> Response:
+    for one in await _models(app, caller):
+        if one["id"] == model:
+            return respond(one)
+    await scope_of(app, caller, model, "")
+    return respond(_model(model, 0))
+
+
+async def _models(app: Opora, caller: Caller) -> list[dict[str, Any]]:
+    named = await models_of(app, caller)
+    for model in (app.embedder, app.reranker):
+        if model is not None:
+            named.append((model.card.identity, 0))
+    return [_model(name, created) for name, created in named]
+
+
+def _model(name: str, created: int) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": created, "owned_by": "opora"}
