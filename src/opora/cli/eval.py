@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +36,8 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Ask every question of a dataset by each arm, in a data folder that is thrown away."""
+    import asyncio
+
     from opora.cli.failures import log_for_people, reported
     from opora.cli.session import load_settings, print_json
     from opora.cli.words import say
