@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from opora.domain.knowledge import ChunkType
 from opora.domain.search import MatchType
 from opora.merge import history
 from opora.merge.merge import merge
@@ -45,6 +48,26 @@ async def test_a_deleted_reference_does_not_return(read, result_of) -> None:
     stage = await merge([], [], query=QUERY, read=read, history_references=[result_of("h", QUERY)])
     assert stage.results == ()
     assert [(d.chunk_id, d.reason) for d in stage.drops] == [("h", "not_in_database")]
+
+
+@pytest.mark.parametrize(("query", "asked"), [(QUERY, ""), ("проезд сотруднику: когда платят", QUERY)])
+async def test_an_entry_of_the_last_answer_stays_silent_where_it_must(
+    read, result_of, chunk_of, query: str, asked: str
+) -> None:
+    entry = {"standard_question": "Когда компенсируют проезд?", "negative_questions": [QUERY.upper()]}
+    read.add(
+        chunk_of("q1", "проезд сотруднику", chunk_type=ChunkType.FAQ, metadata=entry),
+        chunk_of(
+            "q2", "проезд сотруднику платят", chunk_type=ChunkType.FAQ, metadata=entry | {"negative_questions": 7}
+        ),
+        chunk_of(
+            "q3", "проезд сотруднику когда", chunk_type=ChunkType.FAQ, metadata=entry | {"negative_questions": []}
+        ),
+    )
+    old = [result_of(chunk_id, chunk_type=ChunkType.FAQ) for chunk_id in ("q1", "q2", "q3")]
+    stage = await merge([], [], query=query, asked=asked, read=read, history_references=old)
+    assert [r.chunk_id for r in stage.results] == ["q3"]
+    assert {(d.chunk_id, d.reason) for d in stage.drops} == {("q1", "negative_question"), ("q2", "negative_question")}
 
 
 async def test_a_web_page_of_the_last_answer_needs_no_database(read, result_of) -> None:

@@ -1,40 +1,10 @@
-"""Silent entries and deeper rounds."""
+"""Deeper rounds."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from opora.retrieve import faq
-
-ENTRY = {"standard_question": "Как вернуть товар?", "negative_questions": ["Как вернуть товар по гарантии?", "  "]}
-
-
-@pytest.mark.parametrize(
-    ("query", "silent"),
-    [
-        ("Как вернуть товар по гарантии?", True),
-        ("  КАК  ВЕРНУТЬ\tТОВАР ПО ГАРАНТИИ?  ", True),
-        ("Как вернуть товар по гарантии? Срочно", False),
-        ("Как вернуть товар?", False),
-        ("", False),
-        ("   ", False),
-    ],
-)
-def test_only_the_whole_question_silences(query: str, silent: bool) -> None:
-    assert faq.is_silenced(query, ENTRY) is silent
-
-
-@pytest.mark.parametrize(
-    "metadata", [{"negative_questions": 7}, {"negative_questions": [1]}, {"standard_question": None}]
-)
-def test_an_entry_that_cannot_be_read_is_never_returned_unchecked(metadata: dict[str, Any]) -> None:
-    assert faq.is_silenced("вопрос", metadata)
-
-
-def test_an_entry_without_negative_questions_speaks() -> None:
-    assert not faq.is_silenced("вопрос", {})
 
 
 @pytest.mark.parametrize(

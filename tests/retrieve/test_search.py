@@ -197,6 +197,19 @@ async def test_other_wordings_are_answered(house, query: str) -> None:
     assert {r.chunk_id for r in stage.results} == {"q1", "q2"}
 
 
+async def test_an_entry_silent_on_the_users_own_words_stays_so_under_another_wording(house) -> None:
+    await house.add("faq", FAQ, base_type=BaseType.FAQ, metadata=QUESTIONS)
+    request = SearchRequest(query="вернуть товар", asked="Как вернуть товар по гарантии?", match_count=1)
+    assert [r.chunk_id for r in (await house.search.search(house.scope(), request)).results] == ["q2"]
+
+
+async def test_a_query_of_stop_words_still_has_the_hits_of_the_vectors(house) -> None:
+    await house.add("kb", TWELVE)
+    for query in ("и в на", "х", "?!", "🍸"):
+        hybrid = await house.search.search(house.scope(), SearchRequest(query=query, vector_threshold=-1.0))
+        assert len(hybrid.results) == 12, query
+
+
 class Repeating(SqliteEngine):
     """An engine whose rows are wordings: the best ones all belong to one chunk."""
 

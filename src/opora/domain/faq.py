@@ -43,6 +43,24 @@ class FaqEntry:
         )
 
 
+def folded_question(text: str) -> str:
+    """Lower case, outer blanks trimmed, inner runs of blanks folded to one: the form in which questions are equal."""
+    return " ".join(text.lower().split())
+
+
+def is_silenced(metadata: Mapping[str, Any], *questions: str) -> bool:
+    """Whether the entry with this metadata must not answer any one of these very questions.
+
+    Only a whole negative question silences; blank ones and an empty query do not. An entry whose data can't be read is
+    silenced too: it is never returned unchecked.
+    """
+    entry = FaqEntry.read(metadata)
+    if entry is None:
+        return True
+    asked = {folded_question(question) for question in questions} - {""}
+    return any(folded_question(negative) in asked for negative in entry.negative_questions)
+
+
 def _texts(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, str):
         return (value,)

@@ -128,3 +128,5 @@ class SearchRequest:
     vector_threshold: float | None = None
     keyword_threshold: float | None = None
     profile: str = "described"
+    asked: str = ""
+    """The user's own words where ``query`` is another wording of them: entries silent on either are left out."""

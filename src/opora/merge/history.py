@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opora.domain.faq import is_silenced
 from opora.domain.knowledge import ChunkType
 from opora.domain.search import MatchType, SearchResult
 from opora.domain.trace import Drop
@@ -22,7 +23,7 @@ def with_history(state: Merging, sources: Sources) -> Merging:
 
     The share is |q ∩ c| / min(|q|, |c|): Jaccard would divide by the union, and a question of eight words against a
     passage of hundreds would never reach it. A reference is given with its text of today; one that is gone, disabled
-    or out of reach is left out.
+    or out of reach is left out, and so is a FAQ entry that must stay silent on this question.
     """
     if not sources.references:
         return state
@@ -36,6 +37,8 @@ def with_history(state: Merging, sources: Sources) -> Merging:
         current = _current(reference, sources)
         if current is None:
             drops.append(dropped(reference.chunk_id, "not_in_database", "a reference of the last answer"))
+        elif current.chunk_type is ChunkType.FAQ and is_silenced(current.metadata, sources.query, sources.asked):
+            drops.append(dropped(reference.chunk_id, "negative_question", "a reference of the last answer"))
         elif overlap_coefficient(question, sources.texts.tokens(current.content)) >= HISTORY_OVERLAP:
             added.append(Piece.of(current))
             present.add(current.chunk_id)

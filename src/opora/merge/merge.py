@@ -46,6 +46,7 @@ async def merge(
     *,
     query: str,
     read: ReadChunks,
+    asked: str = "",
     history_references: Sequence[SearchResult] = (),
     settings: Effective | None = None,
 ) -> Stage:
@@ -56,7 +57,7 @@ async def merge(
     values = (settings or Effective()).values
     results, drops = selected(ranked, found, top_k=values.rerank_top_k)
     chunks = await read_all(results, history_references, read)
-    sources = Sources(query=query, references=tuple(history_references), chunks=chunks)
+    sources = Sources(query=query, asked=asked, references=tuple(history_references), chunks=chunks)
     state = merge_pieces(Merging(pieces=tuple(Piece.of(r) for r in results), drops=tuple(drops)), sources)
     merged = in_order(piece.result for piece in state.pieces)
     ranks = [replace(result, ranks={**result.ranks, STAGE: place}) for place, result in enumerate(merged, start=1)]

@@ -30,6 +30,8 @@ class Sources:
     """The question, the references of its last round, and the chunks that were read for the results."""
 
     query: str
+    asked: str = ""
+    """The user's own words, where the question is another wording of them."""
     references: tuple[SearchResult, ...] = ()
     chunks: Mapping[str, Chunk] = field(default_factory=dict)
     texts: Texts = field(default_factory=Texts)

@@ -1,35 +1,16 @@
-"""What is special about FAQ bases: entries that stay silent on a question, and searching deeper when rows repeat."""
+"""What is special about searching FAQ bases: going deeper when rows repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
-from opora.domain.faq import FaqEntry
 from opora.domain.search import MAX_POOL_SIZE
 
 MAX_ROUNDS = 5
 DEPTH_FACTOR = 2
 
 T = TypeVar("T")
-
-
-def folded_question(text: str) -> str:
-    """Lower case, outer blanks trimmed, inner runs of blanks folded to one: the form in which questions are equal."""
-    return " ".join(text.lower().split())
-
-
-def is_silenced(query: str, metadata: Mapping[str, Any]) -> bool:
-    """Whether the entry must not answer this very question.
-
-    Only a whole negative question silences; blank ones and an empty query do not. An entry whose data can't be read is
-    silenced too: it is never returned unchecked.
-    """
-    entry = FaqEntry.read(metadata)
-    if entry is None:
-        return True
-    question = folded_question(query)
-    return bool(question) and any(folded_question(negative) == question for negative in entry.negative_questions)
 
 
 def needs_deepening(*, found: int, wanted: int, top_k: int, list_sizes: Sequence[int]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from opora.domain.errors import DimensionMismatch, ModelNotConfigured, NotFound
+from opora.domain.faq import is_silenced
 from opora.domain.knowledge import BaseType, ChunkType, KnowledgeBase
 from opora.domain.scope import Scope
 from opora.domain.search import MatchType, ScoreKind, SearchMode, SearchRequest, SearchResult
@@ -80,7 +81,7 @@ class Search:
             _settle_future(vector)
         if expand.is_wanted(values, found=len(found.items), has_words=any(g.keyword_ids for g in chosen.groups)):
             warnings += await self._expand(arms, query, found, values, limits)
-        results, drops = await self._hydrate(scope, query, found.items, limits.match_count)
+        results, drops = await self._hydrate(scope, (query, request.asked), found.items, limits.match_count)
         if not results:
             warnings += await self._waiting(scope)
         return Stage(results=tuple(results), drops=(*found.drops, *drops), warnings=tuple(warnings))
@@ -166,7 +167,7 @@ class Search:
         return [warning] if warning else []
 
     async def _hydrate(
-        self, scope: Scope, query: str, items: Sequence[Fused], count: int
+        self, scope: Scope, questions: tuple[str, ...], items: Sequence[Fused], count: int
     ) -> tuple[list[SearchResult], list[Drop]]:
         """Give the first ``count`` items that may be returned their text; say why the others are not."""
         results: list[SearchResult] = []
@@ -181,7 +182,7 @@ class Search:
                     text = texts.get(item.chunk_id)
                     if text is None:
                         drops.append(Drop(chunk_id=item.chunk_id, stage=STAGE, reason="not_in_database"))
-                    elif text.chunk_type is ChunkType.FAQ and faq.is_silenced(query, text.metadata):
+                    elif text.chunk_type is ChunkType.FAQ and is_silenced(text.metadata, *questions):
                         drops.append(Drop(chunk_id=item.chunk_id, stage=STAGE, reason="negative_question"))
                     else:
                         results.append(_result(text, item, rank))

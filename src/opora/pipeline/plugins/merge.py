@@ -29,6 +29,7 @@ class Merge:
             draft.ranked,
             draft.found,
             query=draft.query,
+            asked=draft.question.text,
             read=chunk_reader(self._database, draft.question.scope),
             history_references=last_references(draft),
             settings=draft.question.settings,

@@ -33,6 +33,7 @@ class SearchParallel:
             mode=SearchMode.HYBRID,
             match_count=settings.values.embedding_top_k,
             profile=settings.values.profile,
+            asked=draft.question.text,
         )
         stage = await self._search.search(draft.question.scope, request, settings=settings)
         values = settings.values
