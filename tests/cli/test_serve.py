@@ -7,7 +7,9 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +195,20 @@ def test_after_a_killed_server_commands_open_the_folder_themselves(tmp_path: Pat
     assert (result.code, result.err) == (Exit.OK, "")
 
 
+@contextlib.contextmanager
+def read_by(process: subprocess.Popen[str], pipe: Path) -> Iterator[None]:
+    """Holds the writing end from the moment on when the process opens the pipe; fails if it ends before."""
+    with ThreadPoolExecutor(2) as threads:
+        opening, ending = threads.submit(pipe.open, "w"), threads.submit(process.wait)
+        wait([opening, ending], return_when=FIRST_COMPLETED)
+        if not opening.done():
+            os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+            opening.result().close()
+            raise AssertionError(process.communicate())
+        with opening.result():
+            yield
+
+
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [(signal.SIGINT, Exit.INTERRUPTED, "Interrupted."), (signal.SIGTERM, Exit.TERMINATED, "Terminated.")],
@@ -204,7 +220,7 @@ def test_an_ingest_that_is_broken_off_loses_nothing(
     files = write_files(tmp_path / "files", {f"{n}.txt": f"Words of number {n}." for n in range(30)})
     os.mkfifo(tmp_path / "pipe")
     with spawn(tmp_path / "data", "ingest", str(files), str(tmp_path / "pipe")) as process:
-        with (tmp_path / "pipe").open("w"):  # opens when the command reads
+        with read_by(process, tmp_path / "pipe"):
             os.killpg(process.pid, number)  # as a terminal does it: the whole group
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (code, "")

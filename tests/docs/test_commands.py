@@ -17,7 +17,6 @@ from opora.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "cli.md")]
-"""The terminal's own guide is run by the tests of the terminal."""
 ENVIRONMENT = {
     str(field.validation_alias or f"OPORA_{name}".upper()): name for name, field in Settings.model_fields.items()
 }
