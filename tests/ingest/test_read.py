@@ -77,6 +77,13 @@ def test_soft_hyphens_and_control_characters_leave_the_text() -> None:
     assert parsed.text == "перенос и знак"
 
 
+def test_a_title_from_inside_the_document_is_one_visible_line() -> None:
+    parsed = read_document('---\ntitle: "При\u202eказ\\n№ 7"\n---\n\nТекст.\n'.encode(), "a.md", LIMITS)
+    assert parsed.title == "Приказ № 7"
+    page = "<html><head><title>Отчёт\n\u2066 за год</title></head><body><p>Текст об отчёте.</p></body></html>"
+    assert read_document(page.encode(), "a.html", LIMITS).title == "Отчёт за год"
+
+
 def test_a_unicode_named_text_is_read() -> None:
     path = next((FILES / "text").glob("отч*"))
     assert read_document(path.read_bytes(), path.name, LIMITS).file_type == "txt"

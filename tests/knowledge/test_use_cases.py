@@ -88,7 +88,7 @@ async def test_a_base_that_does_not_fit_is_refused_by_field(room: Room, given: d
 
 async def test_a_base_is_made_changed_and_found(room: Room) -> None:
     scope, base = await room.base()
-    changed = await room.bases.update(scope, base.base_id, name="  Приказы \n и ещё ", is_pinned=True)
+    changed = await room.bases.update(scope, base.base_id, name="  Приказы \n и\u202e ещё ", is_pinned=True)
     assert (changed.name, changed.is_pinned, changed.description) == ("Приказы и ещё", True, "")
     assert await room.bases.get(scope, base.base_id) == changed
     assert (await room.bases.browse(scope, Page(), name="ПРИКАЗЫ")).items == (changed,)
@@ -136,7 +136,9 @@ async def test_names_are_for_showing_only(room: Room, sent: str, kept: str, titl
 
 async def test_a_file_and_its_work_are_one_transaction(room: Room) -> None:
     scope, base = await room.base()
-    document = await room.documents.add_file(scope, base.base_id, file_name="a.txt", data=b"x", title=" Своё  имя ")
+    document = await room.documents.add_file(
+        scope, base.base_id, file_name="a.txt", data=b"x", title=" Своё\n\u202e имя\0 "
+    )
     assert (document.title, document.parse_status, document.version) == ("Своё имя", ParseStatus.PENDING, 1)
     assert await room.documents.get(scope, document.document_id) == document
     assert await room.documents.data(scope, document.document_id) == (document, b"x")
@@ -146,7 +148,9 @@ async def test_a_file_and_its_work_are_one_transaction(room: Room) -> None:
     assert (await room.documents.retry(scope, document.document_id)) == document, "what waits is left alone"
 
 
-@pytest.mark.parametrize(("title", "content", "field"), [("", "x", "title"), ("x", " \n", "content")])
+@pytest.mark.parametrize(
+    ("title", "content", "field"), [("", "x", "title"), ("\u200b\n", "x", "title"), ("x", " \n", "content")]
+)
 async def test_a_text_needs_a_title_and_content(room: Room, title: str, content: str, field: str) -> None:
     scope, base = await room.base()
     with pytest.raises(InvalidInput) as caught:

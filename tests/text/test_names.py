@@ -10,7 +10,14 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opora.text.names import MAX_NAME_BYTES, clean_file_name, content_disposition, extension
+from opora.text.names import (
+    MAX_LABEL_CHARS,
+    MAX_NAME_BYTES,
+    clean_file_name,
+    clean_label,
+    content_disposition,
+    extension,
+)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +74,24 @@ def test_the_download_header_carries_the_real_name() -> None:
     assert header.startswith('attachment; filename="')
     assert unquote(header.split("filename*=UTF-8''")[1]) == name
     assert content_disposition("a.pdf", inline=True) == "inline; filename=\"a.pdf\"; filename*=UTF-8''a.pdf"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("  Своё \r\n имя ", "Своё имя"),
+        ("счёт\u202efdp.exe", "счётfdp.exe"),
+        ("\ufeffП\0риказ\u2028№ 7", "Приказ № 7"),
+        ("Либо/или: «да» <b>", "Либо/или: «да» <b>"),
+        ("Йод", "Йод"),
+        ("\u200b\u2066 \n", ""),
+        ("👨\u200d👩\u200d👧 семья", "👨\u200d👩\u200d👧 семья"),
+        ("ж" * (MAX_LABEL_CHARS - 1) + "e\u0301\u0323", "ж" * (MAX_LABEL_CHARS - 1)),
+    ],
+)
+def test_labels_are_one_visible_line_and_no_path(text: str, label: str) -> None:
+    assert MAX_LABEL_CHARS == 500
+    assert clean_label(text) == label
 
 
 def test_extension_is_lower_case_and_needs_a_stem() -> None:

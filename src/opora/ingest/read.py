@@ -10,6 +10,7 @@ from opora.domain.knowledge import Block, ParsedDocument, ParseReason
 from opora.ingest.detect import detect
 from opora.ingest.limits import ParseLimits
 from opora.ingest.parse.table import load_parser
+from opora.text.names import clean_label
 
 _WORDLESS = re.compile(r"[\W_]*\Z")
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\ufeff\ufffd\ufffe\uffff\ud800-\udfff]")
@@ -28,7 +29,7 @@ def read_document(data: bytes, file_name: str, limits: ParseLimits) -> ParsedDoc
         raise _no_text(kind)
     if sum(len(block.text) for block in blocks) > limits.produced_bytes:
         raise too_much_text(limits)
-    return replace(parsed, blocks=blocks, title=_UNWANTED.sub("", parsed.title).strip())
+    return replace(parsed, blocks=blocks, title=clean_label(parsed.title))
 
 
 def too_large(limits: ParseLimits) -> ParseFailed:

@@ -11,6 +11,7 @@ from opora.domain.work import Work, WorkKind
 from opora.ingest.split.config import validate_chunking
 from opora.ports import Clock, Database, Jobs, Listed, NewId, Page
 from opora.text.fold import clean
+from opora.text.names import clean_label
 
 MAX_NAME_CHARS = 200
 MAX_DESCRIPTION_CHARS = 2_000
@@ -107,7 +108,7 @@ class Bases:
 
 
 def _name(name: str) -> str:
-    cleaned = " ".join(clean(name).split())
+    cleaned = clean_label(name)
     if not cleaned:
         raise InvalidInput.of("name", "A knowledge base needs a name.")
     if len(cleaned) > MAX_NAME_CHARS:

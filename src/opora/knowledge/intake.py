@@ -14,11 +14,10 @@ from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.ports import Blobs, Clock, Database, Jobs, NewId, Repositories
 from opora.text.fold import clean
-from opora.text.names import clean_file_name
+from opora.text.names import clean_file_name, clean_label
 
 UPLOAD_LIMIT = 50 * 1024 * 1024
 SETTLED = frozenset({ParseStatus.COMPLETED, ParseStatus.FAILED})
-MAX_TITLE_CHARS = 500
 MAX_SOURCE_CHARS = 4_000
 
 
@@ -99,7 +98,7 @@ class Intake:
         """Store Markdown that somebody wrote; its name is its title."""
         if not content.strip():
             raise InvalidInput.of("content", "There is no text to store.")
-        if not title.strip():
+        if not clean_label(title):
             raise InvalidInput.of("title", "A text needs a title.")
         return await self.add_file(
             scope,
@@ -223,8 +222,7 @@ def _source(source: str) -> str:
 
 
 def _titled(document: Document, title: str) -> Document:
-    own = " ".join(clean(title).split())[:MAX_TITLE_CHARS]
-    return replace(document, title=own or document.title_from_name)
+    return replace(document, title=clean_label(title) or document.title_from_name)
 
 
 def _conflict(same: Document) -> Conflict:

@@ -1,4 +1,4 @@
-"""Cleans the names that senders give to files, for display only: no name ever becomes a path."""
+"""Cleans names and titles that come from outside, for display only: none ever becomes a path or a line of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from urllib.parse import quote
 
 import regex
 
+from opora.text.graphemes import safe_cut
+
 MAX_NAME_BYTES = 255
+MAX_LABEL_CHARS = 500
 FALLBACK_NAME = "document"
 
 _MAX_EXTENSION_BYTES = 20
@@ -23,12 +26,16 @@ def clean_file_name(name: str, *, fallback: str = FALLBACK_NAME) -> str:
 
     Percent-encoded names stay as they are: decoding would make a path out of a label.
     """
-    last = _SEPARATORS.split(name)[-1]
-    visible = "".join(_visible(char) for char in last)
-    cleaned = _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip(" " + _JOINERS)
+    cleaned = _one_line(_SEPARATORS.split(name)[-1])
     if not cleaned.strip("." + " " + _JOINERS):
         return fallback
     return _shorten(cleaned)
+
+
+def clean_label(text: str) -> str:
+    """A title or name as one line of NFC text of at most `MAX_LABEL_CHARS` characters; '' when nothing is visible."""
+    line = _one_line(text)
+    return line[: safe_cut(line, MAX_LABEL_CHARS)].rstrip(" " + _JOINERS)
 
 
 def content_disposition(name: str, *, inline: bool = False) -> str:
@@ -46,6 +53,12 @@ def extension(name: str) -> str:
     """The lower-case extension of a cleaned name with its dot, or ''."""
     stem, dot, tail = name.rpartition(".")
     return f".{tail.lower()}" if dot and stem and tail else ""
+
+
+def _one_line(text: str) -> str:
+    """The text without control characters, direction marks and line ends."""
+    visible = "".join(_visible(char) for char in text)
+    return _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip(" " + _JOINERS)
 
 
 def _visible(char: str) -> str:
