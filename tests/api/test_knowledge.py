@@ -275,6 +275,30 @@ async def test_a_deleted_document_is_gone_at_once(http: httpx2.AsyncClient, base
     assert (await http.get(f"/api/v1/knowledge-bases/{base_id}/knowledge")).json()["total"] == 0
 
 
+async def test_an_answer_that_cites_a_deleted_document_still_opens(
+    app: App, http: httpx2.AsyncClient, base_id: str
+) -> None:
+    body = {"title": "Проезд", "content": "Расходы на проезд возмещают после возвращения из командировки."}
+    path = f"/api/v1/knowledge-bases/{base_id}/knowledge/manual"
+    document_id = (await http.post(path, json=body)).json()["data"]["id"]
+    await app.documents.wait(scope_of(LOCAL_PRINCIPAL, base_id), [document_id], timeout=30)
+    session_id = (await http.post("/api/v1/sessions", json={})).json()["data"]["id"]
+    asked = {"query": "Когда возмещают проезд?", "knowledge_base_ids": [base_id]}
+    assert (await http.post(f"/api/v1/knowledge-chat/{session_id}", json=asked)).status_code == 200
+    history = f"/api/v1/messages/{session_id}/load"
+    answer = (await http.get(history)).json()["data"][-1]
+    (cited,) = (await http.get(f"/api/v1/messages/{answer['id']}/citations")).json()["data"]
+    assert cited["knowledge_id"] == document_id
+    await http.delete(f"/api/v1/knowledge/{document_id}")
+    assert (await http.get(history)).json()["data"][-1] == answer
+    (kept,) = (await http.get(f"/api/v1/messages/{answer['id']}/citations")).json()["data"]
+    assert (kept["content"], kept["support"]) == (cited["content"], cited["support"])
+    assert (await http.get(f"/api/v1/chunks/by-id/{cited['chunk_id']}")).status_code == 404, "shown as removed"
+    asked["query"] = "А когда ещё возмещают проезд?"
+    again = await http.post(f"/api/v1/knowledge-chat/{session_id}", json=asked)
+    assert "из командировки" not in again.text, "the last answer's references do not bring it back"
+
+
 async def test_a_document_is_read_again_from_its_stored_bytes(app: App, http: httpx2.AsyncClient, base_id: str) -> None:
     document = (await upload(http, base_id, "again.txt", "Читай меня ещё раз.".encode())).json()["data"]
     scope = scope_of(LOCAL_PRINCIPAL, base_id)

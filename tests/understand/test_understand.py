@@ -61,6 +61,8 @@ async def test_marks_that_were_escaped_for_the_model_are_turned_back(draft: Draf
     model = Saying('{"rewrite_query":"что значит a &lt; b"}')
     assert (await understand(asked(draft, "что такое a < b?"), model)).query == "что значит a < b"
     assert (await understand(asked(draft, "что такое lt?"), model)).query == "что значит a &lt; b"
+    blank = Saying('{"rewrite_query":"&nbsp;"}')
+    assert (await understand(asked(draft, "a < b?"), blank)).query == "a < b?", "what is searched is never blank"
 
 
 async def test_a_model_that_fails_is_a_warning_and_the_rule_goes_on(draft: Draft) -> None:

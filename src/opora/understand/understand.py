@@ -49,7 +49,7 @@ async def understand(
 def _query(reply: Reply, draft: Draft) -> str:
     """The model's wording, '' for the user's own. The model saw the question escaped, so marks are turned back."""
     has_marks = any(mark in draft.question.text for mark in "<>&")
-    query = html.unescape(reply.query) if has_marks else reply.query
+    query = html.unescape(reply.query).strip() if has_marks else reply.query
     return "" if query == draft.question.text else query
 
 
