@@ -55,6 +55,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(name="pure_speed"),
     Benchmark(name="stream_speed", quick={"followers": 20, "events": 40}),
     Benchmark(name="keyword_quality", folders="folders"),
+    Benchmark(name="retrieval_quality", folders="folders"),
 )
 
 AIMS: tuple[Aim, ...] = (
@@ -158,5 +159,43 @@ AIMS: tuple[Aim, ...] = (
         path=["first in its session", "p50_ms"],
         most=8,
         unit="ms",
+    ),
+    Aim(
+        what="the vector arm less an exact search, nDCG@10, worst set",
+        benchmark="retrieval_quality",
+        path=["worst", "vector_less_exact"],
+        least=-0.5,
+    ),
+    *(
+        Aim(
+            what=f"the profile `{profile}` less the better arm, nDCG@10, worst set",
+            benchmark="retrieval_quality",
+            path=["worst", f"{arm}_less_better_arm"],
+            least=0,
+        )
+        for arm, profile in (("hybrid", "described"), ("convex", "convex"))
+    ),
+    *(
+        Aim(
+            what=f"keyword search on {name} beside stemmed BM25, nDCG@10",
+            benchmark="retrieval_quality",
+            path=[name, "keyword_ndcg10"],
+            least=least,
+        )
+        for name, least in (("xquad-ru", 95.2), ("fastapi-ru", 48.7))
+    ),
+    Aim(
+        what="answerable questions that the gate refuses, worst set",
+        benchmark="retrieval_quality",
+        path=["worst", "gate_missed"],
+        most=5,
+        unit="%",
+    ),
+    Aim(
+        what="off-topic questions that pass the gate, worst set",
+        benchmark="retrieval_quality",
+        path=["worst", "gate_false"],
+        most=10,
+        unit="%",
     ),
 )
