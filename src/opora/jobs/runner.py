@@ -120,7 +120,9 @@ class JobRunner:
             except Exception:
                 log.exception("The queue of work could not be read or written; trying again.")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(waker.wait(), self._safety_seconds)
+                # Not `wait_for`: in Python 3.11 it loses a cancellation that comes just as the wait ends.
+                async with asyncio.timeout(self._safety_seconds):
+                    await waker.wait()
 
     async def _take(self, kinds: frozenset[WorkKind]) -> Work | None:
         now = self._ground.clock()
