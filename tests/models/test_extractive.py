@@ -154,6 +154,12 @@ async def test_a_row_is_found_by_the_head_of_its_table() -> None:
     assert first.text == "| Казань | 1200 |"
 
 
+async def test_the_first_row_answers_where_each_row_names_its_columns() -> None:
+    table = "Город: Москва | Суточные, руб.: 1500\nГород: Казань | Суточные, руб.: 1200"
+    (first, *_) = await SentenceQuoter().quotes("Какие суточные в городе Москва?", [passage(table)])
+    assert first.text == "Город: Москва | Суточные, руб.: 1500"
+
+
 async def test_many_sentences_are_one_batch_of_those_with_the_words() -> None:
     content = " ".join(f"Это предложение номер {number} ни о чём." for number in range(200)) + " Расходы возмещаются."
     embedder = Fixed({"Расходы": 0.9})

@@ -63,6 +63,30 @@ def test_a_head_without_rows_is_itself_quotable() -> None:
     assert texts("| Город назначения | Суточные |") == ["| Город назначения | Суточные |"]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["Город: Москва | Суточные: 1500", "Город: Казань | Суточные: 1200"],
+        ["city: Springfield, IL | population: 114394 | mayor: Jane Doe", "city: Portland | mayor: John Roe"],
+        ["Деталь: клапан | Цена: 40", "Деталь: насос | без названия | Цена: 90", "Цена: 15 | Склад: второй"],
+        ["城市: 苏州 | 每日补贴: 三百二十", "城市: 上海 | 每日补贴: 三百八十"],
+    ],
+)
+def test_rows_that_name_their_columns_are_units_alone_and_the_first_is_no_head(rows: list[str]) -> None:
+    units = quote_units("\n".join(rows))
+    assert [unit.scored for unit in units] == rows
+
+
+def test_a_first_row_with_a_value_is_quotable_too() -> None:
+    assert texts("Сидоров Олег | 12-99\nКим Лариса | 55-01") == ["Сидоров Олег | 12-99", "Ким Лариса | 55-01"]
+
+
+@pytest.mark.parametrize("head", ["Показатель | 2025 | 2026", "| Показатель | 100 | 200 |\n|---|---|---|"])
+def test_years_and_what_stands_over_a_rule_are_heads(head: str) -> None:
+    (unit,) = quote_units(f"{head}\nВыручка за год | 5 | 7")
+    assert unit.scored == f"{head.partition(chr(10))[0]}\nВыручка за год | 5 | 7"
+
+
 def test_a_long_sentence_is_cut_at_a_clause() -> None:
     content = "слово за словом, " * 100 + "конец."
     units = texts(content)

@@ -18,6 +18,9 @@ MIN_WEIGHT = 8
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _HEADING = re.compile(r"#{1,6}\s[^\n]*(?:\n|\Z)")
 _ROW = re.compile(r"\A\s*\||\s\|\s|\t")
+_CELL_END = re.compile(r"\s\|\s|\t|\A\s*\||\|\s*\Z")
+_VALUE = re.compile(r"(?!(?:19|20)\d\d\Z)\W{0,3}\d[\d\s.,:/%₽$€-]*\Z")
+"""A number, a date or a telephone, and no year, which may well be the name of a column."""
 _RULE = re.compile(r"[\s|:+=-]*\Z")
 _WORD = re.compile(r"[^\W_]")
 _CLAUSE_END = re.compile(r"[,;:，；：、)）»”](?=\s|[\u3400-\u9fff])|\s")
@@ -34,6 +37,9 @@ class Unit:
 
 def quote_units(content: str) -> list[Unit]:
     """The units of a passage in order. A row of a table is scored together with the head of the table.
+
+    A row that names its columns itself (``Город: Казань | Суточные: 700``) is no head, even as the first. A first row
+    with a value in it and no rule under it may be a head or not: it is quoted too.
 
     Scraps are left out, unless there is nothing else.
     """
@@ -54,8 +60,10 @@ def _units(content: str) -> list[Unit]:
             head = None
             units.extend(Unit(a, b, content[a:b]) for a, b in _bounded(content, start, end))
         elif head is None:
-            head = (start, end)
-            if not _has_row_after(content, end):
+            following = _row_after(content, end)
+            if not _names_columns(text, following):
+                head = (start, end)
+            if head is None or not following or _is_doubtful(content, start, end):
                 units.extend(Unit(a, b, content[a:b]) for a, b in _bounded(content, start, end))
         else:
             title = content[head[0] : head[1]]
@@ -87,14 +95,33 @@ def _stripped(content: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start + len(text) - len(text.lstrip()), end - (len(text) - len(text.rstrip()))
 
 
-def _has_row_after(content: str, end: int) -> bool:
-    """Whether a row with words follows directly, past the rule under a head."""
+def _row_after(content: str, end: int) -> str:
+    """The row with words that follows directly, past the rule under a head; '' when there is none."""
     for line in content[end:].split("\n", 3)[1:3]:
         if not _ROW.search(line):
-            return False
+            return ""
         if not _RULE.match(line):
-            return True
-    return False
+            return line
+    return ""
+
+
+def _names_columns(row: str, following: str) -> bool:
+    """Whether a row says what its cells are: all of them, or one in the words of the row below."""
+    cells, below = _cells(row), _cells(following)
+    return all(cells.values()) or not {name for name in cells.values() if name}.isdisjoint(below.values())
+
+
+def _cells(row: str) -> dict[str, str]:
+    """The cells of a row, each with the name of its column if that stands before it."""
+    cells = (cell.strip() for cell in _CELL_END.split(row) if cell.strip())
+    return {cell: cell.partition(": ")[0] if ": " in cell else "" for cell in cells}
+
+
+def _is_doubtful(content: str, start: int, end: int) -> bool:
+    """Whether a first row holds a value, as the names of columns do not, and has no rule under it."""
+    below = content[end:].split("\n", 2)[1:2]
+    has_rule = any(_ROW.search(line) and _RULE.match(line) for line in below)
+    return not has_rule and any(map(_VALUE.match, _cells(content[start:end])))
 
 
 def _bounded(content: str, start: int, end: int) -> Iterator[tuple[int, int]]:
