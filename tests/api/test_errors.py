@@ -111,3 +111,24 @@ async def test_a_wrong_method() -> None:
         response = await http.post("/")
     assert (response.status_code, response.json()["error"]["code"]) == (405, 1004)
     assert response.headers["allow"] == "GET"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "message"),
+    [
+        (b'{"name": }', "application/json", "body: is no JSON from character 9 on: "),
+        (b"name=a", "application/x-www-form-urlencoded", "body: must be a JSON object"),
+        (b'{"name": "a"}', "text/plain", "body: must be a JSON object"),
+        (b"[1]", "application/json", "body: must be a JSON object"),
+        (b"", "application/json", "body: Field required"),
+    ],
+)
+async def test_a_body_that_is_no_json_object_is_told_what_to_send(
+    http: httpx2.AsyncClient, content: bytes, kind: str, message: str
+) -> None:
+    response = await http.post("/api/v1/knowledge-bases", content=content, headers={"Content-Type": kind})
+    error = response.json()["error"]
+    assert response.status_code == 422
+    assert error["message"].startswith(message)
+    assert error["details"]["field"] == "body"
+    assert "Content-Type: application/json" in error["hint"]

@@ -52,6 +52,7 @@ _PLAIN: Mapping[int, tuple[int, str]] = {
 NOT_FOUND_MESSAGE = "There is nothing here under this id."
 INTERNAL_MESSAGE = "Something went wrong inside Opora; the log says what."
 _RETRY_SECONDS = "5"
+_BODY_HINT = "Send a JSON object, with the header 'Content-Type: application/json'."
 PROBLEM_JSON = "application/problem+json"
 
 
@@ -136,7 +137,7 @@ async def _on_opora_error(request: Request, exc: Exception) -> Response:
 
 async def _on_invalid_request(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, RequestValidationError)
-    errors = [{"field": _field(error["loc"]), "message": _sentence(error["msg"])} for error in exc.errors()]
+    errors = [_told(error) for error in exc.errors()]
     first = errors[0]
     return error_response(
         _accept(request),
@@ -144,6 +145,7 @@ async def _on_invalid_request(request: Request, exc: Exception) -> Response:
         number=1010,
         name="invalid_input",
         message=f"{first['field']}: {first['message']}",
+        hint=_BODY_HINT if first["field"] == "body" else "",
         details={"field": first["field"], "errors": errors},
     )
 
@@ -159,6 +161,16 @@ async def _on_http_exception(request: Request, exc: Exception) -> Response:
 
 def _accept(request: Request) -> str:
     return request.headers.get("accept", "")
+
+
+def _told(error: Mapping[str, Any]) -> dict[str, str]:
+    """A body that is no JSON has no field: the framework names the character instead, and its own class."""
+    if error["type"] == "json_invalid":
+        cause = error.get("ctx", {}).get("error", "")
+        return {"field": "body", "message": f"is no JSON from character {error['loc'][-1]} on: {cause}"}
+    if error["loc"] == ("body",) and error["type"] != "missing":
+        return {"field": "body", "message": "must be a JSON object"}
+    return {"field": _field(error["loc"]), "message": _sentence(error["msg"])}
 
 
 def _field(place: Sequence[object]) -> str:
