@@ -70,7 +70,7 @@ def test_a_missing_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
     with pytest.raises(Unavailable) as told:
         made(chosen)
-    assert "opora[redis]" in told.value.hint
+    assert "-e '.[redis]'" in told.value.hint
 
 
 async def test_the_chosen_server_is_used_and_looked_at(

@@ -145,7 +145,7 @@ def test_without_its_library_it_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ModelNotConfigured) as caught:
         OnnxReranker(folder)
-    assert "opora[rerank]" in caught.value.hint
+    assert "-e '.[rerank]'" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "config.json"])

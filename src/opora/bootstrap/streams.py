@@ -24,7 +24,7 @@ def make_log(settings: Settings, *, clock: Clock, new_id: NewId) -> StreamLog:
     except ImportError as exc:
         raise Unavailable(
             "STREAM_MANAGER_TYPE is redis, and the Redis client is not installed.",
-            hint="Install it: pip install 'opora[redis]'.",
+            hint="Install it: pip install -e '.[redis]' in Opora's folder, inside .venv.",
         ) from exc
     password = settings.redis_password.get_secret_value() if settings.redis_password else None
     try:

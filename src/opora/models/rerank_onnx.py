@@ -30,7 +30,8 @@ class OnnxReranker:
         find_network(folder)
         if importlib.util.find_spec("tokenizers") is None:
             raise ModelNotConfigured(
-                "Reranking on this machine needs the library 'tokenizers'.", hint="pip install 'opora[rerank]'"
+                "Reranking on this machine needs the library 'tokenizers'.",
+                hint="Install it: pip install -e '.[rerank]' in Opora's folder, inside .venv.",
             )
         self._folder = folder
         self._threads = threads
