@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
+import pytest
 import typer
 
 from opora.cli.exits import Exit
 from opora.cli.main import app
+
+from .conftest import Opora, write_files
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -42,3 +46,15 @@ def test_options_that_the_guide_names_exist() -> None:
         for parameter in command.params:
             known.update((*parameter.opts, *parameter.secondary_opts))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", GUIDE)) <= known
+
+
+def test_the_commands_that_the_guide_shows_run(opora: Opora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(tmp_path / "my-documents", {"leave.md": "# Vacation\n\nThere are thirty days of vacation a year.\n"})
+    monkeypatch.chdir(tmp_path)
+    shown = "".join(re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)).splitlines()
+    assert len(shown) >= 7
+    for line in shown:
+        name, *args = shlex.split(line)
+        assert name == "opora"
+        result = opora(*args)
+        assert (result.code, bool(result.out)) == (Exit.OK, True), (line, result)

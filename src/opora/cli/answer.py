@@ -131,5 +131,5 @@ async def _stop(client: Client, answer: Answer) -> None:
         return
     path = f"/sessions/{answer.session_id}/stop"
     with contextlib.suppress(ApiError, TimeoutError):
-        stop = client.call("POST", path, json={"message_id": answer.message_id})
-        await asyncio.wait_for(stop, STOP_SECONDS)
+        async with asyncio.timeout(STOP_SECONDS):
+            await client.call("POST", path, json={"message_id": answer.message_id})

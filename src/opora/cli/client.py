@@ -90,7 +90,8 @@ class Client:
 
         if self._idle is not None:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._idle(), seconds)
+                async with asyncio.timeout(seconds):
+                    await self._idle()
 
 
 @asynccontextmanager
