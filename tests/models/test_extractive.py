@@ -1,6 +1,7 @@
 """Quotes are the passages' own words, the best first, and none when nothing answers."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opora.domain.knowledge import Place
 from opora.domain.search import SearchResult
 from opora.models.e5_build import E5Files
 from opora.models.extractive import (
@@ -158,6 +160,29 @@ async def test_the_first_row_answers_where_each_row_names_its_columns() -> None:
     table = "Город: Москва | Суточные, руб.: 1500\nГород: Казань | Суточные, руб.: 1200"
     (first, *_) = await SentenceQuoter().quotes("Какие суточные в городе Москва?", [passage(table)])
     assert first.text == "Город: Москва | Суточные, руб.: 1500"
+
+
+@pytest.mark.parametrize(
+    ("heading", "content", "question", "answer"),
+    [
+        (
+            "Who may work remotely",
+            "Remote work\n\nWho may work remotely\n\nStaff past probation may work remotely three days a week.",
+            "Who may work remotely?",
+            "Staff past probation may work remotely three days a week.",
+        ),
+        (
+            "5. Возмещение расходов",
+            "5. Возмещение  расходов\n\nРасходы возмещает бухгалтерия по документам.",
+            "Возмещение расходов",
+            "Расходы возмещает бухгалтерия по документам.",
+        ),
+    ],
+)
+async def test_headings_are_not_answers(heading: str, content: str, question: str, answer: str) -> None:
+    found = replace(passage(content), place=Place(heading_path=("Remote work", heading)))
+    quotes = await SentenceQuoter().quotes(question, [found])
+    assert [quote.text for quote in quotes] == [answer]
 
 
 async def test_many_sentences_are_one_batch_of_those_with_the_words() -> None:

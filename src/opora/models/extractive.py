@@ -114,18 +114,26 @@ class SentenceQuoter:
 
 
 def collect(passages: Sequence[SearchResult]) -> list[Candidate]:
-    """The units of the passages, no text twice: overlapping chunks share sentences."""
+    """The units of the passages, no text twice: overlapping chunks share sentences.
+
+    A heading that a passage stands under answers nothing, though it often has the question's words.
+    """
     seen: set[str] = set()
     found: list[Candidate] = []
     for passage in passages:
         # By passage and not by sentence: one name in Latin letters does not make a Russian line English.
         language = detect_language(passage.content)
+        headings = {_key(heading) for heading in passage.place.heading_path}
         for unit in quote_units(passage.content):
-            key = " ".join(fold(passage.content[unit.start : unit.end]).split())
-            if key not in seen:
+            key = _key(passage.content[unit.start : unit.end])
+            if key not in seen and key not in headings:
                 seen.add(key)
                 found.append(Candidate(passage, unit, frozenset(index_terms(unit.scored)), language))
     return found
+
+
+def _key(text: str) -> str:
+    return " ".join(fold(text).split())
 
 
 def most_covering(candidates: Sequence[Candidate], shares: Sequence[float]) -> list[int]:
