@@ -83,7 +83,7 @@ async def test_counts_that_do_not_fit(doors: list[Any], noted: Noted, count: obj
     assert noted.calls == []
 
 
-@pytest.mark.parametrize("query", ["", "   \n", "\t", "ж" * 10_001, "🍸" * 10_001])
+@pytest.mark.parametrize("query", ["", "   \n", "\t", "\u200b\ufeff \u2060", "\0", "ж" * 10_001, "🍸" * 10_001])
 async def test_queries_that_are_refused_before_anything_is_searched(doors: list[Any], noted: Noted, query: str) -> None:
     for search, field in zip(doors, ("query", "query_text"), strict=True):
         response = await search(query)

@@ -45,6 +45,7 @@ from opora.text.names import (
         ("отчёт №5 — «Ёлка» 报告.txt", "отчёт №5 — «Ёлка» 报告.txt"),
         ("семья 👨\u200d👩\u200d👧.md", "семья 👨\u200d👩\u200d👧.md"),
         ("\ud800bad.txt", "bad.txt"),
+        ("новее таблиц \U0001fae8\ufffe.txt", "новее таблиц \U0001fae8.txt"),
     ],
 )
 def test_handed_names(name: str, cleaned: str) -> None:

@@ -22,7 +22,7 @@ def test_a_question_is_cleaned(text: str, cleaned: str) -> None:
     assert clean_query(text) == cleaned
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "\0", "ж" * 10_001, "🍸" * 10_001])
+@pytest.mark.parametrize("text", ["", " \n\t", "\0", "\u200b\ufeff \u2060", "ж" * 10_001, "🍸" * 10_001])
 def test_a_blank_or_overlong_one_is_refused_by_name(text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         clean_query(text)

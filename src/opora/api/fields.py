@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from opora.api.envelope import Id
+from opora.domain.errors import InvalidInput
 from opora.domain.search import MAX_QUERY_CHARS
+from opora.text.query import clean_query
 
 MAX_NAME_CHARS = 255
 MAX_DESCRIPTION_CHARS = 4_000
@@ -21,9 +23,17 @@ def _not_blank(value: str) -> str:
     return value
 
 
+def _question(value: str) -> str:
+    """The service's own check, made here so that the refusal names the field of this request."""
+    try:
+        return clean_query(value)
+    except InvalidInput as exc:
+        raise ValueError(exc.message) from exc
+
+
 Name = Annotated[str, Field(max_length=MAX_NAME_CHARS), AfterValidator(str.strip), AfterValidator(_not_blank)]
 Description = Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)]
-QueryText = Annotated[str, Field(max_length=MAX_QUERY_CHARS), AfterValidator(_not_blank)]
+QueryText = Annotated[str, Field(max_length=MAX_QUERY_CHARS), AfterValidator(_question)]
 """Length is counted in characters (code points), not bytes."""
 Ids = Annotated[list[Id], Field(max_length=MAX_IDS)]
 Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]

@@ -66,7 +66,12 @@ def _visible(char: str) -> str:
         return " "
     if char in _JOINERS:
         return char
-    return "" if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Cn"} else char
+    return "" if unicodedata.category(char) in {"Cc", "Cf", "Cs"} or _is_noncharacter(ord(char)) else char
+
+
+def _is_noncharacter(code: int) -> bool:
+    """Code points that will never be characters; those that are merely newer than Python's tables stay."""
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def _shorten(name: str) -> str:
