@@ -400,6 +400,10 @@ class SessionRepository(Protocol):
         """Remove the session with its messages."""
         ...
 
+    async def delete_many(self, scope: Scope, session_ids: Collection[str]) -> list[str]:
+        """Remove those of the sessions that are the principal's own; returns their ids."""
+        ...
+
 
 class MessageRepository(Protocol):
     async def add(self, scope: Scope, message: Message) -> None: ...
@@ -409,6 +413,19 @@ class MessageRepository(Protocol):
         self, scope: Scope, session_id: str, *, limit: int, before: datetime | None = None
     ) -> list[Message]:
         """The last ``limit`` messages, oldest first."""
+        ...
+
+    async def of_session(self, scope: Scope, session_id: str) -> list[Message]:
+        """All messages, oldest first."""
+        ...
+
+    async def delete(self, scope: Scope, message_id: str) -> None: ...
+    async def delete_after(self, scope: Scope, message: Message, *, with_it: bool = False) -> list[str]:
+        """Remove what came after a message of its session, and with ``with_it`` the message too; returns the ids."""
+        ...
+
+    async def clear(self, scope: Scope, session_id: str) -> list[str]:
+        """Remove all messages of a session; returns their ids."""
         ...
 
     async def unfinished(self) -> list[Message]:

@@ -175,8 +175,8 @@ async def test_stopping_in_the_middle_keeps_what_was_written(
         await reader.until("Итого: 12")
         message_id = reader.events[0]["assistant_message_id"]
         once, twice = await asyncio.gather(stop(served, session_id, message_id), stop(served, session_id, message_id))
-        assert once.json()["data"]["stopped"] is True
-        assert twice.status_code == 200
+        assert (once.status_code, twice.status_code) == (200, 200)
+        assert True in (once.json()["data"]["stopped"], twice.json()["data"]["stopped"])
         await asyncio.wait_for(chat_model.cancelled.wait(), 1)
         await reader.rest()
     assert reader.text == "Итого: 12"

@@ -11,7 +11,7 @@ from opora.domain.question import Intent
 from opora.prompt.fixed import fixed_text
 from opora.prompt.library import LANGUAGES, names, template_text, templates
 
-KNOWN = {"query", "rewritten_query", "contexts", "conversation", "language", "current_time", "items"}
+KNOWN = {"query", "rewritten_query", "contexts", "conversation", "language", "current_time", "items", "text"}
 REQUIRED = {
     ("system_prompt", ""): set(),
     ("context_template", ""): {"query", "contexts", "language"},
@@ -19,6 +19,8 @@ REQUIRED = {
     ("generate_session_title", ""): {"query", "language"},
     ("keywords_extraction", "keywords_user"): {"query"},
     ("memory", ""): {"items"},
+    ("beside", "quoted_context"): {"text"},
+    ("beside", "attachments"): {"text"},
 }
 
 
@@ -32,6 +34,7 @@ def test_the_described_files_are_there() -> None:
         "generate_session_title",
         "keywords_extraction",
         "memory",
+        "beside",
     }
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from opora import __version__
 from opora.api import (
     bases,
+    branches,
     chat,
     chunks,
     docs,
@@ -38,7 +39,7 @@ JSON_BODY_LIMIT = 1024 * 1024
 FORM_OVERHEAD = 64 * 1024
 """What a form adds to the file that it carries."""
 _TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/knowledge/(?:file|manual)")
-_ROUTERS = (bases, knowledge, documents, chunks, search, sessions, chat, messages, memory, models, system)
+_ROUTERS = (bases, knowledge, documents, chunks, search, branches, sessions, chat, messages, memory, models, system)
 
 
 def create_app(app: App) -> FastAPI:

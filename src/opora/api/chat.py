@@ -1,4 +1,4 @@
-"""Ask a question; the answer comes as server-sent events and goes on without its reader."""
+"""Ask a question, or ask it again; the answer comes as server-sent events and goes on without its reader."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from starlette.responses import Response
 
 from opora.api.envelope import Id
 from opora.api.eventstream import EventStream, frames_of
-from opora.api.fields import Cosine, Ids, QueryText, Share, given
-from opora.api.principal import Caller, Opora
+from opora.api.fields import MAX_NAME_CHARS, Cosine, Ids, QueryText, Share, given
+from opora.api.principal import App, Caller, Opora
+from opora.domain.conversation import Attachment, Beside, Message
 from opora.domain.errors import InvalidInput
+from opora.domain.scope import Principal
 
 router = APIRouter(tags=["chat"])
 
-_NOT_YET = ("images", "attachments")
+MAX_QUOTED_CHARS = 8_000
+MAX_ATTACHMENTS = 10
+MAX_ATTACHED_CHARS = 32_000
+"""Of all attachments together."""
 
 
 class Overrides(BaseModel, extra="allow"):
@@ -26,14 +31,13 @@ class Overrides(BaseModel, extra="allow"):
     keyword_threshold: Share | None = None
 
 
-class ChatBody(BaseModel):
-    query: QueryText
+class Choice(BaseModel):
+    """What is chosen for a question: kept with it, so that it can be asked again."""
+
     knowledge_base_ids: Ids | None = None
     knowledge_ids: Ids | None = None
     tag_ids: Ids | None = None
     web_search_enabled: bool | None = None
-    images: list[Any] = Field(default_factory=list)
-    attachments: list[Any] = Field(default_factory=list)
     explain: Annotated[bool, Field(description="Keep what became of every candidate in the message's trace.")] = False
     settings: Overrides = Field(default_factory=Overrides)
 
@@ -43,6 +47,30 @@ class ChatBody(BaseModel):
             chosen.setdefault("web_search_enabled", self.web_search_enabled)
         return chosen
 
+    def kept(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", include=set(Choice.model_fields), exclude_defaults=True)
+
+
+class AttachmentBody(BaseModel):
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+    content: Annotated[str, Field(max_length=MAX_ATTACHED_CHARS)]
+
+
+class ChatBody(Choice):
+    query: QueryText
+    quoted_context: Annotated[str, Field(max_length=MAX_QUOTED_CHARS)] = ""
+    attachments: Annotated[list[AttachmentBody], Field(max_length=MAX_ATTACHMENTS)] = Field(default_factory=list)
+    images: list[Any] = Field(default_factory=list)
+
+    def beside(self) -> Beside:
+        """Raises `InvalidInput` when the attachments are too long together."""
+        if sum(len(one.content) for one in self.attachments) > MAX_ATTACHED_CHARS:
+            raise InvalidInput.of("attachments", f"Attachments hold at most {MAX_ATTACHED_CHARS} characters together.")
+        return Beside(
+            quoted_context=self.quoted_context.strip(),
+            attachments=tuple(Attachment(name=one.name, content=one.content) for one in self.attachments),
+        )
+
 
 @router.post("/knowledge-chat/{session_id}", summary="Ask a question", response_class=EventStream)
 async def knowledge_chat(app: Opora, caller: Caller, session_id: Id, body: ChatBody) -> Response:
@@ -50,17 +78,52 @@ async def knowledge_chat(app: Opora, caller: Caller, session_id: Id, body: ChatB
 
     A reader that leaves does not stop the answer: `stop` does.
     """
-    for field in _NOT_YET:
-        if getattr(body, field):
-            raise InvalidInput.of(field, f"{field}: this server does not take them with a question.")
+    if body.images:
+        raise InvalidInput.of("images", "images: this server does not take them with a question.")
     await app.sessions.get(await app.access.tenant(caller), session_id)
+    return await _asked(app, caller, session_id, body.query, body, body.beside())
+
+
+@router.post("/messages/{message_id}/regenerate", summary="Ask a question again", response_class=EventStream)
+async def regenerate(app: Opora, caller: Caller, message_id: Id, body: Choice | None = None) -> Response:
+    """The question of this answer (or this question) and all that followed it give way to a new round.
+
+    What the body leaves out is chosen as it was before.
+    """
+    question = await app.branches.question_of(await app.access.tenant(caller), message_id)
+    changed = body.model_dump(exclude_unset=True) if body else {}
+    choice = Choice.model_validate({**question.request, **changed})
+    return await _asked(
+        app, caller, question.session_id, question.content, choice, question.beside, instead_of=question
+    )
+
+
+async def _asked(
+    app: App,
+    caller: Principal,
+    session_id: str,
+    query: str,
+    choice: Choice,
+    beside: Beside,
+    *,
+    instead_of: Message | None = None,
+) -> Response:
     scope = await app.access.bases(
         caller,
-        given(body.knowledge_base_ids),
-        document_ids=given(body.knowledge_ids),
-        tag_ids=given(body.tag_ids),
+        given(choice.knowledge_base_ids),
+        document_ids=given(choice.knowledge_ids),
+        tag_ids=given(choice.tag_ids),
     )
-    asked = await app.chat.ask(scope, session_id, body.query, overrides=body.overrides(), explain=body.explain)
+    asked = await app.chat.ask(
+        scope,
+        session_id,
+        query,
+        overrides=choice.overrides(),
+        explain=choice.explain,
+        beside=beside,
+        request=choice.kept(),
+        instead_of=instead_of,
+    )
     frames = frames_of(
         app,
         scope,

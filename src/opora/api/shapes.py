@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opora.domain.conversation import CitationCheck, Message, Session
+from opora.domain.conversation import CitationCheck, Feedback, Message, Session
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase
 from opora.domain.memory import MemoryItem
 from opora.domain.search import SearchResult
@@ -102,6 +102,9 @@ def session_json(session: Session) -> dict[str, Any]:
         "title": session.title,
         "description": session.description,
         "is_pinned": session.is_pinned,
+        "parent_session_id": session.parent_session_id,
+        "forked_from_message_id": session.forked_from_message_id,
+        "last_request_state": dict(session.last_request),
         "created_at": session.created_at.isoformat(),
         "updated_at": session.updated_at.isoformat(),
     }
@@ -132,9 +135,16 @@ def message_json(message: Message) -> dict[str, Any]:
         "extractive": bool(message.trace.get("extractive")),
         "warnings": list(message.trace.get("warnings", ())),
         "error_message": message.error_message,
+        "quoted_context": message.beside.quoted_context,
+        "attachments": [{"name": one.name, "content": one.content} for one in message.beside.attachments],
+        "feedback": _feedback_json(message.feedback),
         "created_at": message.created_at.isoformat(),
         "updated_at": message.updated_at.isoformat(),
     }
+
+
+def _feedback_json(feedback: Feedback | None) -> dict[str, str] | None:
+    return None if feedback is None else {"thumb": feedback.thumb.value, "comment": feedback.comment}
 
 
 def citation_json(checked: CitationCheck, passage: SearchResult | None) -> dict[str, Any]:

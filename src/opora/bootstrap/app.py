@@ -11,6 +11,7 @@ from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
 from opora.bootstrap.models import Models, make_models
 from opora.bootstrap.streams import make_log
+from opora.chat.branches import Branches
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
 from opora.chat.memory import Memory
@@ -52,6 +53,7 @@ class App:
     chunks: Chunks
     search: Search
     sessions: Sessions
+    branches: Branches
     memory: Memory
     chat: Chat
     direct: Direct
@@ -202,7 +204,6 @@ class App:
             reranker=self._models.reranker,
             gate=OperatingPoint(model_floor=embedder.card.vector_threshold if embedder else 0.0),
         )
-        self.sessions = Sessions(database=database, clock=now, new_id=new_id)
         self.memory = Memory(database=database, clock=now, new_id=new_id)
         orchestrator = Orchestrator(_manager(services), fallback=Fallback(services))
         self.direct = Direct(
@@ -226,6 +227,8 @@ class App:
             has_chat_model=self._models.chat is not None,
             answer_seconds=settings.answer_seconds,
         )
+        self.sessions = Sessions(database=database, stopper=self.chat, clock=now, new_id=new_id)
+        self.branches = Branches(database=database, stopper=self.chat, clock=now, new_id=new_id)
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
         await self.jobs.start()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from opora.chat.record import finished_message
 from opora.cite.tags import parse_citations
@@ -30,8 +32,14 @@ class Rounds:
         self._database = database
         self._clock = clock
 
-    async def open(self, question: Question) -> Round:
-        """Store the question and an unfinished answer in one transaction."""
+    async def open(
+        self, question: Question, *, request: Mapping[str, Any] | None = None, instead_of: Message | None = None
+    ) -> Round:
+        """Store the question and an unfinished answer in one transaction.
+
+        ``request`` is what was chosen for the question; ``instead_of`` an earlier question, which is removed with all
+        that followed it.
+        """
         now = question.asked_at
         asked = Message(
             message_id=question.user_message_id,
@@ -41,16 +49,27 @@ class Rounds:
             role=Role.USER,
             content=question.text,
             is_completed=True,
+            beside=question.beside,
+            request=request or {},
             created_at=now,
             updated_at=now,
         )
-        answer = replace(
-            asked, message_id=question.assistant_message_id, role=Role.ASSISTANT, content="", is_completed=False
+        answer = Message(
+            message_id=question.assistant_message_id,
+            session_id=question.session_id,
+            tenant_id=question.scope.tenant_id,
+            request_id=question.request_id,
+            role=Role.ASSISTANT,
+            created_at=now,
+            updated_at=now,
         )
         async with self._database.begin() as repositories:
             session = await repositories.sessions.get(question.scope, question.session_id)
             title = session.title or _shortened(question.text)
-            await repositories.sessions.update(question.scope, replace(session, title=title, updated_at=now))
+            session = replace(session, title=title, last_request=asked.request, updated_at=now)
+            await repositories.sessions.update(question.scope, session)
+            if instead_of is not None:
+                await repositories.messages.delete_after(question.scope, instead_of, with_it=True)
             await repositories.messages.add(question.scope, asked)
             await repositories.messages.add(question.scope, answer)
         return Round(question=question, asked=asked, answer=answer)

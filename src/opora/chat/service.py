@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from opora.chat.orchestrator import Orchestrator
 from opora.chat.replay import checked_event, stored_events
 from opora.chat.rounds import Round, Rounds
 from opora.chat.settings import effective
-from opora.domain.conversation import CitationCheck, Finish, Message
+from opora.domain.conversation import NOTHING_BESIDE, Beside, CitationCheck, Finish, Message
 from opora.domain.errors import NotFound, OporaError, Timeout
 from opora.domain.question import Question
 from opora.domain.scope import Scope
@@ -99,9 +99,14 @@ class Chat:
         overrides: Mapping[str, Any] | None = None,
         request_id: str | None = None,
         explain: bool = False,
+        beside: Beside = NOTHING_BESIDE,
+        request: Mapping[str, Any] | None = None,
+        instead_of: Message | None = None,
     ) -> Asked:
         """Take a question on and return at once; the answer is followed by `follow`.
 
+        ``request`` is what a client chose, kept so that it can be chosen again; ``instead_of`` is an earlier question
+        of the session, which is removed with all that followed it.
         Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
         """
         text = clean_query(query)
@@ -123,8 +128,11 @@ class Chat:
             language=detect_language(text),
             has_chat_model=self._has_chat_model,
             explain=explain,
+            beside=beside,
         )
-        round_ = await self._rounds.open(question)
+        if instead_of is not None:
+            await self.stop_sessions(scope, [session_id])
+        round_ = await self._rounds.open(question, request=request, instead_of=instead_of)
         try:
             await self._log.append(session_id, asked.assistant_message_id, _agent_query(question))
         except OporaError as exc:
@@ -145,6 +153,16 @@ class Chat:
             running.task.cancel()
         await asyncio.wait([running.task])
         return stops
+
+    async def stop_sessions(self, scope: Scope, session_ids: Collection[str]) -> None:
+        """Stop the answers of the caller that run in these sessions, and wait until they are stored."""
+        running = [
+            (one.question.session_id, message_id)
+            for message_id, one in self._running.items()
+            if one.question.session_id in session_ids and one.is_of(scope, one.question.session_id)
+        ]
+        for session_id, message_id in running:
+            await self.stop(scope, session_id, message_id)
 
     async def follow(
         self, scope: Scope, session_id: str, message_id: str, from_offset: int = 0

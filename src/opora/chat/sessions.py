@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
+from opora.chat.branches import Stopper
 from opora.domain.conversation import Message, Session
 from opora.domain.errors import InvalidInput
 from opora.domain.scope import Scope
@@ -14,10 +16,14 @@ MAX_TITLE_CHARS = 255
 
 
 class Sessions:
-    """Sessions belong to one user of one tenant; everybody else gets `NotFound`."""
+    """Sessions belong to one user of one tenant; everybody else gets `NotFound`.
 
-    def __init__(self, *, database: Database, clock: Clock, new_id: NewId) -> None:
+    Answers that still run in a session are stopped before it is deleted.
+    """
+
+    def __init__(self, *, database: Database, stopper: Stopper, clock: Clock, new_id: NewId) -> None:
         self._database = database
+        self._stopper = stopper
         self._clock = clock
         self._new_id = new_id
 
@@ -66,9 +72,17 @@ class Sessions:
         return session
 
     async def delete(self, scope: Scope, session_id: str) -> None:
-        async with self._database.begin() as repositories:
+        async with self._database.read() as repositories:
             await repositories.sessions.get(scope, session_id)
+        await self._stopper.stop_sessions(scope, [session_id])
+        async with self._database.begin() as repositories:
             await repositories.sessions.delete(scope, session_id)
+
+    async def delete_many(self, scope: Scope, session_ids: Collection[str]) -> list[str]:
+        """Delete those of the sessions that are the caller's own; returns their ids."""
+        await self._stopper.stop_sessions(scope, session_ids)
+        async with self._database.begin() as repositories:
+            return await repositories.sessions.delete_many(scope, session_ids)
 
     async def messages(
         self, scope: Scope, session_id: str, *, limit: int = 20, before: datetime | None = None
@@ -77,6 +91,12 @@ class Sessions:
         async with self._database.read() as repositories:
             await repositories.sessions.get(scope, session_id)
             return await repositories.messages.recent(scope, session_id, limit=limit, before=before)
+
+    async def whole(self, scope: Scope, session_id: str) -> tuple[Session, list[Message]]:
+        """A session with all its messages, oldest first."""
+        async with self._database.read() as repositories:
+            session = await repositories.sessions.get(scope, session_id)
+            return session, await repositories.messages.of_session(scope, session_id)
 
     async def message(self, scope: Scope, message_id: str) -> Message:
         async with self._database.read() as repositories:

@@ -84,8 +84,49 @@ class Session:
     title: str = ""
     description: str = ""
     is_pinned: bool = False
+    parent_session_id: str = ""
+    """The session that this one was forked from; '' for one that began empty."""
+    forked_from_message_id: str = ""
+    last_request: Mapping[str, Any] = field(default_factory=dict)
+    """What the last question chose (bases, documents, settings), for clients to choose it again."""
     created_at: datetime
     updated_at: datetime
+
+
+class Thumb(StrEnum):
+    UP = "up"
+    DOWN = "down"
+    NONE = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """What its reader thought of an answer."""
+
+    thumb: Thumb = Thumb.NONE
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A text that came with a question and belongs to no base."""
+
+    name: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What stands beside a question: the passage that it speaks about, and texts that came with it."""
+
+    quoted_context: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.quoted_context or self.attachments)
+
+
+NOTHING_BESIDE = Beside()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +146,11 @@ class Message:
     finish: Finish | None = None
     error_message: str = ""
     trace: Mapping[str, Any] = field(default_factory=dict)
+    beside: Beside = NOTHING_BESIDE
+    request: Mapping[str, Any] = field(default_factory=dict)
+    """Of a question: what was chosen for it, so that it can be asked again."""
+    feedback: Feedback | None = None
+    """Of an answer."""
     created_at: datetime
     updated_at: datetime
 
@@ -117,6 +163,7 @@ class Round:
     question: str
     answer: str
     references: tuple[SearchResult, ...] = ()
+    beside: Beside = NOTHING_BESIDE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from opora.domain.conversation import Finish, Quote, Round
+from opora.domain.conversation import NOTHING_BESIDE, Beside, Finish, Quote, Round
 from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
 from opora.domain.settings import Effective
@@ -47,6 +47,7 @@ class Question:
     explain: bool = False
     history: tuple[Round, ...] | None = None
     """Earlier rounds that came with the question; None: those of its session."""
+    beside: Beside = NOTHING_BESIDE
     instructions: str = ""
     """What the caller wants of the answer's manner, beside the prompt of the installation."""
 

@@ -12,6 +12,11 @@ RECENT_EXTRA = 10
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
+def without_thinking(text: str) -> str:
+    """What a model wrote, without what it thought aloud in between."""
+    return _THINKING.sub("", text)
+
+
 def recent_limit(max_rounds: int) -> int:
     """How many messages are read for ``max_rounds`` rounds: two for each, and ten to spare."""
     return max_rounds * RECENT_PER_ROUND + RECENT_EXTRA
@@ -32,7 +37,7 @@ def rounds(messages: Iterable[Message], *, max_rounds: int, without: str = "") -
         if message.role is Role.USER:
             questions[message.request_id] = message
         elif question := questions.get(message.request_id):
-            answer = _THINKING.sub("", message.content).strip()
+            answer = without_thinking(message.content).strip()
             if message.is_completed and answer and message.finish is not Finish.ERROR:
                 found.append(
                     (
@@ -42,6 +47,7 @@ def rounds(messages: Iterable[Message], *, max_rounds: int, without: str = "") -
                             question=question.content,
                             answer=answer,
                             references=message.references,
+                            beside=question.beside,
                         ),
                     )
                 )

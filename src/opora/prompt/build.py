@@ -10,6 +10,7 @@ from opora.domain.question import Draft, Intent
 from opora.domain.search import SearchResult
 from opora.domain.trace import Drop
 from opora.ports import ChatMessage
+from opora.prompt.beside import with_beside
 from opora.prompt.context import Context, build_context
 from opora.prompt.escape import escape_text
 from opora.prompt.guard import checked_input
@@ -58,7 +59,7 @@ def build(
     system = system_prompt or _system(draft, context, overrides)
     parts = [render(system, values), draft.memory_prompt]
     return Prompt(
-        user_content=render(template, values),
+        user_content=with_beside(render(template, values), question.beside, language),
         system_prompt="\n\n".join(part for part in parts if part),
         context=context.passages,
         drops=context.drops,
@@ -68,9 +69,12 @@ def build(
 def rewrite_messages(draft: Draft, *, overrides: Overrides | None = None) -> list[ChatMessage]:
     """What the rewriting model is asked: the conversation so far and the question, both as data."""
     language = draft.question.language
+    asked = with_beside(
+        escape_text(checked_input(draft.question.text)), draft.question.beside, language, limit=MAX_CONVERSATION_ANSWER
+    )
     values = {
         "conversation": escape_text(conversation(draft.history)),
-        "query": escape_text(checked_input(draft.question.text)),
+        "query": asked,
         "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"]),
     }
     return [

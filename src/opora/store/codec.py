@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from opora.domain.codec import build, plain
 from opora.domain.conversation import CitationCheck
 from opora.domain.knowledge import Box, Place
 from opora.domain.search import SearchResult
+
+T = TypeVar("T")
 
 NO_PLACE = Place()
 
@@ -53,6 +55,15 @@ def dump_results(results: Sequence[SearchResult]) -> str:
 
 def load_results(text: str) -> tuple[SearchResult, ...]:
     return tuple(build(SearchResult, item) for item in json.loads(text)) if text else ()
+
+
+def dump_value(value: Any) -> str:
+    """A dataclass; None, and one that holds only defaults, is the empty text."""
+    return "" if value is None else dump(plain(value))
+
+
+def load_value(kind: type[T], text: str) -> T | None:
+    return build(kind, json.loads(text)) if text else None
 
 
 def dump_citations(citations: Sequence[CitationCheck]) -> str:

@@ -7,11 +7,22 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from opora.domain.conversation import Finish, Message, Role
+from opora.domain.conversation import NOTHING_BESIDE, Beside, Feedback, Finish, Message, Role
 from opora.domain.errors import NotFound
 from opora.domain.scope import Scope
-from opora.store.codec import Unread, dump, dump_citations, dump_results, load_citations, load_results
+from opora.store.codec import (
+    Unread,
+    dump,
+    dump_citations,
+    dump_results,
+    dump_value,
+    load_citations,
+    load_mapping,
+    load_results,
+    load_value,
+)
 from opora.store.connection import Connection
+from opora.store.scoping import Condition
 from opora.store.sessions import OF_USER, user_of
 from opora.store.tables import messages, sessions
 
@@ -35,6 +46,7 @@ _RECENT = (
     .order_by(_c.created_at.desc(), _c.message_id.desc())
     .limit(sa.bindparam("most"))
 )
+_ORDER = (_c.created_at, _c.message_id)
 _RECENT_BEFORE = _RECENT.where(_c.created_at < sa.bindparam("before"))
 
 
@@ -71,6 +83,27 @@ class SqlMessages:
             rows = await self._connection.execute(_RECENT_BEFORE, values | {"before": before})
         return [_to_message(row) for row in rows][::-1]
 
+    async def of_session(self, scope: Scope, session_id: str) -> list[Message]:
+        query = sa.select(messages).where(_c.session_id == session_id, _MINE).order_by(*_ORDER)
+        return [_to_message(row) for row in await self._connection.execute(query, user_of(scope))]
+
+    async def delete(self, scope: Scope, message_id: str) -> None:
+        query = sa.delete(messages).where(_c.message_id == message_id, _MINE)
+        if (await self._connection.execute(query, user_of(scope))).rowcount == 0:
+            raise _absent(message_id)
+
+    async def delete_after(self, scope: Scope, message: Message, *, with_it: bool = False) -> list[str]:
+        later = sa.tuple_(_c.created_at, _c.message_id) > (message.created_at, message.message_id)
+        gone = sa.or_(later, _c.message_id == message.message_id) if with_it else later
+        return await self._delete(scope, sa.and_(_c.session_id == message.session_id, gone))
+
+    async def clear(self, scope: Scope, session_id: str) -> list[str]:
+        return await self._delete(scope, _c.session_id == session_id)
+
+    async def _delete(self, scope: Scope, which: Condition) -> list[str]:
+        query = sa.delete(messages).where(which, _MINE).returning(_c.message_id)
+        return sorted((await self._connection.execute(query, user_of(scope))).scalars().all())
+
     async def unfinished(self) -> list[Message]:
         query = sa.select(messages).where(sa.not_(_c.is_completed), _c.role == Role.ASSISTANT.value)
         rows = await self._connection.execute(query.order_by(_c.created_at, _c.message_id))
@@ -103,6 +136,9 @@ def _to_row(message: Message) -> dict[str, Any]:
         "finish": message.finish.value if message.finish else "",
         "error_message": message.error_message,
         "trace": dump(dict(message.trace)),
+        "beside": dump_value(message.beside),
+        "request": dump(dict(message.request)),
+        "feedback": dump_value(message.feedback),
         "created_at": message.created_at,
         "updated_at": message.updated_at,
     }
@@ -123,6 +159,9 @@ def _to_message(row: sa.Row[Any]) -> Message:
         finish=Finish(row.finish) if row.finish else None,
         error_message=row.error_message,
         trace=Unread(row.trace),
+        beside=load_value(Beside, row.beside) or NOTHING_BESIDE,
+        request=load_mapping(row.request),
+        feedback=load_value(Feedback, row.feedback),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

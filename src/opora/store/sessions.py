@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,8 +11,9 @@ from opora.domain.conversation import Session
 from opora.domain.errors import Forbidden, NotFound
 from opora.domain.scope import Scope
 from opora.ports import Listed, Page
+from opora.store.codec import dump, load_mapping
 from opora.store.connection import Connection
-from opora.store.scoping import Condition
+from opora.store.scoping import Condition, in_steps
 from opora.store.tables import sessions
 
 _c = sessions.c
@@ -62,13 +64,21 @@ class SqlSessions:
         if (await self._connection.execute(_UPDATE, values)).rowcount == 0:
             raise _absent(session.session_id)
 
+    async def delete_many(self, scope: Scope, session_ids: Collection[str]) -> list[str]:
+        gone: list[str] = []
+        for step in in_steps(session_ids):
+            mine = sa.and_(_c.session_id.in_(step), of_user(scope))
+            gone += (await self._connection.scalars(sa.select(_c.session_id).where(mine))).all()
+            await self._connection.execute(sa.delete(sessions).where(mine))
+        return sorted(gone)
+
     async def delete(self, scope: Scope, session_id: str) -> None:
         query = sa.delete(sessions).where(_c.session_id == session_id, of_user(scope))
         if (await self._connection.execute(query)).rowcount == 0:
             raise _absent(session_id)
 
 
-_FIXED = frozenset({"session_id", "tenant_id", "user_id", "created_at"})
+_FIXED = frozenset({"session_id", "tenant_id", "user_id", "parent_session_id", "forked_from_message_id", "created_at"})
 
 
 def _absent(session_id: str) -> NotFound:
@@ -83,6 +93,9 @@ def _to_row(session: Session) -> dict[str, Any]:
         "title": session.title,
         "description": session.description,
         "is_pinned": session.is_pinned,
+        "parent_session_id": session.parent_session_id,
+        "forked_from_message_id": session.forked_from_message_id,
+        "last_request": dump(dict(session.last_request)),
         "created_at": session.created_at,
         "updated_at": session.updated_at,
     }
@@ -96,6 +109,9 @@ def _to_session(row: sa.Row[Any]) -> Session:
         title=row.title,
         description=row.description,
         is_pinned=row.is_pinned,
+        parent_session_id=row.parent_session_id,
+        forked_from_message_id=row.forked_from_message_id,
+        last_request=load_mapping(row.last_request),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

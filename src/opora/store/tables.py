@@ -26,6 +26,11 @@ def _text(name: str) -> sa.Column[str]:
     return sa.Column(name, sa.Text, nullable=False)
 
 
+def _added(name: str) -> sa.Column[str]:
+    """Text of a column that older rows were written without."""
+    return sa.Column(name, sa.Text, nullable=False, server_default="")
+
+
 def _word(name: str) -> sa.Column[str]:
     return sa.Column(name, sa.String(64), nullable=False)
 
@@ -145,6 +150,9 @@ sessions = sa.Table(
     _text("title"),
     _text("description"),
     _flag("is_pinned"),
+    _added("parent_session_id"),
+    _added("forked_from_message_id"),
+    _added("last_request"),
     _moment("created_at"),
     _moment("updated_at"),
     sa.Index(None, "tenant_id", "user_id", "updated_at"),
@@ -161,11 +169,14 @@ messages = sa.Table(
     _text("content"),
     _text("rendered_content"),
     _text("reference_list"),
-    sa.Column("citations", sa.Text, nullable=False, server_default=""),
+    _added("citations"),
     _flag("is_completed"),
     _word("finish"),
     _text("error_message"),
     _text("trace"),
+    _added("beside"),
+    _added("request"),
+    _added("feedback"),
     _moment("created_at"),
     _moment("updated_at"),
     sa.Index(None, "session_id", "created_at"),

@@ -18,6 +18,7 @@ from opora.pipeline.quotes import quoted_pieces
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
 from opora.ports import ChatMessage, ChatModel, ChatOptions
+from opora.prompt.beside import MAX_REPLAYED_CHARS, with_beside
 from opora.prompt.fixed import fixed_text
 
 
@@ -79,7 +80,9 @@ def messages_of(draft: Draft, registry: Registry) -> list[ChatMessage]:
     system = "\n\n".join(part for part in parts if part)
     messages = [ChatMessage(role="system", content=system)]
     for round_ in draft.history:
-        messages.append(ChatMessage(role="user", content=round_.question))
+        asked = with_beside(round_.question, round_.beside, question.language, limit=MAX_REPLAYED_CHARS)
+        messages.append(ChatMessage(role="user", content=asked))
         messages.append(ChatMessage(role="assistant", content=without_marks(round_.answer)))
-    messages.append(ChatMessage(role="user", content=draft.user_content or question.text))
+    asked = draft.user_content or with_beside(question.text, question.beside, question.language)
+    messages.append(ChatMessage(role="user", content=asked))
     return messages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from opora.domain.question import Draft
@@ -10,7 +11,12 @@ from opora.pipeline.plugin import Next
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
 from opora.prompt.build import rewrite_messages
+from opora.understand.follow_up import leans_on_last
 from opora.understand.understand import understand
+
+NOT_READ = "Attachments were not read: without a chat model, answers are quotes from documents."
+SEARCHED_QUOTE_CHARS = 500
+"""How much of a quoted passage is searched for beside the question."""
 
 
 class QueryUnderstand:
@@ -23,4 +29,15 @@ class QueryUnderstand:
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
         wanted = self._model is not None and draft.question.settings.values.enable_rewrite
         messages = rewrite_messages(draft) if wanted else []
-        return await call_next(await understand(draft, self._model, messages=messages))
+        draft = await understand(draft, self._model, messages=messages)
+        if self._model is None or not draft.rewritten_query:
+            draft = _about_quoted(draft)
+        if self._model is None and draft.question.beside.attachments:
+            draft = replace(draft, warnings=(*draft.warnings, NOT_READ))
+        return await call_next(draft)
+
+
+def _about_quoted(draft: Draft) -> Draft:
+    """A question that can't stand alone and came with a quoted passage leans on that, and is searched with it."""
+    text, quoted = draft.question.text, draft.question.beside.quoted_context[:SEARCHED_QUOTE_CHARS]
+    return replace(draft, rewritten_query=f"{quoted}\n{text}") if quoted and leans_on_last(text) else draft
