@@ -86,7 +86,7 @@ async def continuing(
 @pytest.fixture
 async def session_id(written: App) -> str:
     await add_text(written, LOCAL_PRINCIPAL)
-    return (await written.sessions.create(scope_of(LOCAL_PRINCIPAL))).session_id
+    return (await written.sessions.create(scope_of(LOCAL_PRINCIPAL), title="Разговор")).session_id
 
 
 async def finished(app: App, session_id: str, message_id: str) -> None:
@@ -233,15 +233,14 @@ async def test_others_can_neither_stop_nor_read(
 async def test_after_a_restart_the_stored_answer_is_replayed(written: App, chat_model: GatedChat) -> None:
     """A new process has an empty log; so has one whose log of this answer is too old."""
     await add_text(written, LOCAL_PRINCIPAL)
-    session = await written.sessions.create(scope_of(LOCAL_PRINCIPAL))
+    session = await written.sessions.create(scope_of(LOCAL_PRINCIPAL), title="Разговор")
     for word in ("Готово.", None):
         chat_model.words.put_nowait(word)
     async with client_of(written) as http:
         async with asking(http, session.session_id) as reader:
             await reader.rest()
         message_id = reader.events[0]["assistant_message_id"]
-        fresh = type(written.log)(clock=lambda: session.created_at)  # type: ignore[call-arg]
-        written.log = written.chat._log = fresh
+        await written.log.close()
         async with continuing(http, session.session_id, message_id) as again:
             await asyncio.wait_for(again.rest(), 2)
         assert again.text == "Готово."
@@ -344,3 +343,25 @@ async def test_sessions_and_history(app: App, http: httpx2.AsyncClient) -> None:
     assert (await http.delete(path)).json() == {"success": True, "data": {"id": session["id"]}}
     assert (await http.get(path)).status_code == 404
     assert (await http.get(load)).status_code == 404
+
+
+async def test_titles_over_http(written: App, served: httpx2.AsyncClient, chat_model: GatedChat) -> None:
+    await add_text(written, LOCAL_PRINCIPAL)
+    session = (await served.post("/api/v1/sessions")).json()["data"]
+    path = f"/api/v1/sessions/{session['id']}"
+    assert (await served.post(f"{path}/generate_title")).status_code == 422
+    for word in ("Да.", None):
+        chat_model.words.put_nowait(word)
+    response = await served.post(
+        f"/api/v1/knowledge-chat/{session['id']}",
+        json={"query": QUESTION, "disable_title": True, "settings": {"enable_rewrite": False}},
+    )
+    assert "session_title" not in response.text
+    assert response.text.startswith("retry: 1000\n\nid: 0\n")
+    assert (await served.get(path)).json()["data"]["title"] == ""
+    for said in (None, {"messages": [{"role": "system", "content": "x"}, {"role": "user", "content": "Отпуск?"}]}):
+        for word in ("«Про проезд».", None):
+            chat_model.words.put_nowait(word)
+        response = await served.post(f"{path}/generate_title", json=said)
+        assert response.json() == {"success": True, "data": "Про проезд"}
+    assert (await served.get(path)).json()["data"]["title"] == "Про проезд"

@@ -58,7 +58,11 @@ async def talk(tmp_path: Path) -> AsyncIterator[OpenApp]:
     opened: list[App] = []
 
     async def open_app(
-        chat: ChatModel | None = None, *, with_document: bool = True, reranker: Reranker | None = None
+        chat: ChatModel | None = None,
+        *,
+        with_document: bool = True,
+        reranker: Reranker | None = None,
+        title: str = "Разговор",
     ) -> Talk:
         settings = Settings(data=tmp_path / "data", embedding="none")
         app = await App.open(settings, models=Models(embedder=None, chat=chat, reranker=reranker))
@@ -70,7 +74,8 @@ async def talk(tmp_path: Path) -> AsyncIterator[OpenApp]:
             document = await app.documents.add_text(scope, base.base_id, title="Правила", content=TEXT)
             await app.documents.wait(scope, [document.document_id], timeout=60)
         scope = await app.access.bases(LOCAL_PRINCIPAL)
-        session = await app.sessions.create(tenant)
+        # A session with a title asks the model for none, so that a script is read by the answers alone.
+        session = await app.sessions.create(tenant, title="" if chat is None else title)
         return Talk(app, scope, session.session_id)
 
     yield open_app

@@ -77,7 +77,7 @@ async def test_what_can_not_be_read_costs_the_place_and_no_answer(talk, monkeypa
     async def lost(*args, **kwargs):
         raise Unavailable("the disk is gone")
 
-    monkeypatch.setattr(person.app.chat._checker._blobs, "get", lost)
+    monkeypatch.setattr(person.app.chat._answering._checker._blobs, "get", lost)
     with caplog.at_level(logging.WARNING):
         (one,) = checked(await person.answer(QUESTION, overrides=PLAIN))
     assert (one["support"], one["document_place"], one["document_version"]) == ("supported", None, 0)
@@ -90,7 +90,7 @@ async def test_a_failing_check_leaves_the_answer_whole(talk, monkeypatch) -> Non
     async def broken(*args, **kwargs):
         raise RuntimeError("bug")
 
-    monkeypatch.setattr(person.app.chat._checker, "check", broken)
+    monkeypatch.setattr(person.app.chat._answering._checker, "check", broken)
     events = await person.answer(QUESTION, overrides=PLAIN)
     assert events[-1].data == {"finish": "complete"}
     assert (await person.message()).citations == ()

@@ -61,6 +61,7 @@ class ChatBody(Choice):
     quoted_context: Annotated[str, Field(max_length=MAX_QUOTED_CHARS)] = ""
     attachments: Annotated[list[AttachmentBody], Field(max_length=MAX_ATTACHMENTS)] = Field(default_factory=list)
     images: list[Any] = Field(default_factory=list)
+    disable_title: Annotated[bool, Field(description="Leave a session without a title as it is.")] = False
 
     def beside(self) -> Beside:
         """Raises `InvalidInput` when the attachments are too long together."""
@@ -81,7 +82,8 @@ async def knowledge_chat(app: Opora, caller: Caller, session_id: Id, body: ChatB
     if body.images:
         raise InvalidInput.of("images", "images: this server does not take them with a question.")
     await app.sessions.get(await app.access.tenant(caller), session_id)
-    return await _asked(app, caller, session_id, body.query, body, body.beside())
+    names_session = not body.disable_title
+    return await _asked(app, caller, session_id, body.query, body, body.beside(), names_session=names_session)
 
 
 @router.post("/messages/{message_id}/regenerate", summary="Ask a question again", response_class=EventStream)
@@ -107,6 +109,7 @@ async def _asked(
     beside: Beside,
     *,
     instead_of: Message | None = None,
+    names_session: bool = True,
 ) -> Response:
     scope = await app.access.bases(
         caller,
@@ -123,6 +126,7 @@ async def _asked(
         beside=beside,
         request=choice.kept(),
         instead_of=instead_of,
+        names_session=names_session,
     )
     frames = frames_of(
         app,

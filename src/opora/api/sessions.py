@@ -14,10 +14,12 @@ from opora.api.fields import MAX_NAME_CHARS, Description
 from opora.api.principal import Caller, Opora
 from opora.api.shapes import session_json
 from opora.domain.errors import NotFound
+from opora.domain.search import MAX_QUERY_CHARS
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
 MAX_OFFSET_DIGITS = 12
+MAX_MESSAGES = 1_000
 
 Title = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
 
@@ -34,6 +36,21 @@ class SessionChanges(BaseModel):
 
 class StopBody(BaseModel):
     message_id: Id
+
+
+class SaidBody(BaseModel):
+    role: str = "user"
+    content: Annotated[str, Field(max_length=MAX_QUERY_CHARS)] = ""
+
+
+class TitleBody(BaseModel):
+    """Clients may send the conversation; the first thing that the user said is taken."""
+
+    messages: Annotated[list[SaidBody], Field(max_length=MAX_MESSAGES)] = Field(default_factory=list)
+
+    @property
+    def question(self) -> str:
+        return next((said.content for said in self.messages if said.role == "user" and said.content.strip()), "")
 
 
 @router.post("", status_code=201, summary="Begin a session")
@@ -108,6 +125,13 @@ async def stop(app: Opora, caller: Caller, session_id: Id, body: StopBody) -> Re
     """What was written stays. ``stopped`` is false when there was nothing to stop."""
     stopped = await app.chat.stop(await app.access.tenant(caller), session_id, body.message_id)
     return ok({"stopped": stopped})
+
+
+@router.post("/{session_id}/generate_title", summary="Make a title from the first question")
+async def generate_title(app: Opora, caller: Caller, session_id: Id, body: TitleBody | None = None) -> Response:
+    """By the chat model; without one, the question itself, shortened. ``data`` is the title."""
+    question = body.question if body else ""
+    return ok(await app.titles.generate(await app.access.tenant(caller), session_id, question))
 
 
 def _offset_behind(last_event_id: str) -> int:

@@ -19,6 +19,7 @@ from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
+from opora.chat.titles import Titles
 from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
@@ -55,6 +56,7 @@ class App:
     sessions: Sessions
     branches: Branches
     memory: Memory
+    titles: Titles
     chat: Chat
     direct: Direct
     log: StreamLog
@@ -215,11 +217,13 @@ class App:
             has_chat_model=self._models.chat is not None,
             answer_seconds=settings.answer_seconds,
         )
+        self.titles = Titles(database, self._models.chat, now)
         self.chat = Chat(
             database=database,
             log=self.log,
             orchestrator=orchestrator,
             checker=CitationChecker(database, blobs),
+            titles=self.titles,
             clock=now,
             new_id=new_id,
             card=embedder.card if embedder else None,

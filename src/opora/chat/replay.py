@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from opora.domain.conversation import CitationCheck, Finish, Message
 from opora.domain.stream import ResponseType, StreamEvent
@@ -51,3 +52,21 @@ def stored_events(message: Message) -> list[StreamEvent]:
         events.append(checked_event(message.citations))
     events.append(StreamEvent(response_type=ResponseType.COMPLETE, done=True, data={"finish": finish.value}))
     return events
+
+
+def missing_events(message: Message, logged: Sequence[StreamEvent]) -> list[StreamEvent]:
+    """What a log still needs to say all that the stored message says, and to be at its end."""
+    told = {event.response_type for event in logged}
+    said = "".join(event.content for event in logged if event.response_type is ResponseType.ANSWER)
+    has_ended = any(event.done for event in logged if event.response_type is ResponseType.ANSWER)
+    missing: list[StreamEvent] = []
+    for event in stored_events(message):
+        if event.response_type is not ResponseType.ANSWER:
+            if event.response_type not in told:
+                missing.append(event)
+        elif event.done:
+            if not has_ended and message.finish is not Finish.INTERRUPTED:
+                missing.append(event)
+        elif event.content.startswith(said) and len(event.content) > len(said):
+            missing.append(replace(event, content=event.content[len(said) :]))
+    return missing

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from opora.chat.record import finished_message
+from opora.chat.titles import shortened
 from opora.cite.tags import parse_citations
 from opora.domain.conversation import CitationCheck, Finish, Message, Role
 from opora.domain.question import Question
 from opora.pipeline.run import Run
 from opora.ports import Clock, Database
-
-TITLE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +22,8 @@ class Round:
     question: Question
     asked: Message
     answer: Message
+    title: str = ""
+    """The shortened question, when the session was named by it just now."""
 
 
 class Rounds:
@@ -33,9 +34,14 @@ class Rounds:
         self._clock = clock
 
     async def open(
-        self, question: Question, *, request: Mapping[str, Any] | None = None, instead_of: Message | None = None
+        self,
+        question: Question,
+        *,
+        request: Mapping[str, Any] | None = None,
+        instead_of: Message | None = None,
+        names_session: bool = True,
     ) -> Round:
-        """Store the question and an unfinished answer in one transaction.
+        """Store the question and an unfinished answer in one transaction; a session without a title is named.
 
         ``request`` is what was chosen for the question; ``instead_of`` an earlier question, which is removed with all
         that followed it.
@@ -65,14 +71,14 @@ class Rounds:
         )
         async with self._database.begin() as repositories:
             session = await repositories.sessions.get(question.scope, question.session_id)
-            title = session.title or _shortened(question.text)
-            session = replace(session, title=title, last_request=asked.request, updated_at=now)
+            title = shortened(question.text) if names_session and not session.title else ""
+            session = replace(session, title=session.title or title, last_request=asked.request, updated_at=now)
             await repositories.sessions.update(question.scope, session)
             if instead_of is not None:
                 await repositories.messages.delete_after(question.scope, instead_of, with_it=True)
             await repositories.messages.add(question.scope, asked)
             await repositories.messages.add(question.scope, answer)
-        return Round(question=question, asked=asked, answer=answer)
+        return Round(question=question, asked=asked, answer=answer, title=title)
 
     async def store(
         self, round_: Round, run: Run, *, citations: tuple[CitationCheck, ...] = (), finish: Finish, error: str
@@ -89,8 +95,3 @@ class Rounds:
             if rendered:
                 asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
                 await repositories.messages.update(scope, asked)
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
