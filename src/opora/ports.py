@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from opora.domain.conversation import Message, Quote, Session
+from opora.domain.conversation import Message, Quote, Session, StoredRound
 from opora.domain.knowledge import Chunk, ChunkingConfig, Document, KnowledgeBase, ParsedDocument, ParseStatus
 from opora.domain.memory import MemoryItem
 from opora.domain.scope import BaseRef, Scope
@@ -437,6 +437,18 @@ class MessageRepository(Protocol):
         ...
 
 
+class RoundRepository(Protocol):
+    """The principal's own rounds whose answer has ended; an answer's id names the round."""
+
+    async def unindexed(self, scope: Scope, stamps: Collection[str], *, limit: int) -> list[StoredRound]:
+        """The newest rounds that carry none of these stamps: what the search engine lacks."""
+        ...
+
+    async def count_unindexed(self, scope: Scope, stamps: Collection[str]) -> int: ...
+    async def mark_indexed(self, scope: Scope, message_ids: Collection[str], stamp: str) -> None: ...
+    async def get_many(self, scope: Scope, message_ids: Collection[str]) -> dict[str, StoredRound]: ...
+
+
 class CitationRepository(Protocol):
     """How often the caller's own answers cited each document."""
 
@@ -534,6 +546,8 @@ class Repositories(Protocol):
     def sessions(self) -> SessionRepository: ...
     @property
     def messages(self) -> MessageRepository: ...
+    @property
+    def rounds(self) -> RoundRepository: ...
     @property
     def citations(self) -> CitationRepository: ...
     @property

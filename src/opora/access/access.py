@@ -34,6 +34,12 @@ class Access:
         """For what belongs to a user or a tenant and to no base: sessions, messages, making a base."""
         return Scope(principal=principal)
 
+    def history(self, scope: Scope) -> Scope:
+        """The caller's own rounds in the search engine: a base that stands in no list and in no other scope."""
+        mine = hashlib.sha256(f"{scope.tenant_id}\0{scope.principal.user_id}".encode("utf-8", "surrogatepass"))
+        ref = BaseRef(base_id=f"history-{mine.hexdigest()[:40]}", tenant_id=scope.tenant_id)
+        return Scope(principal=scope.principal, bases=(ref,))
+
     async def bases(
         self,
         principal: Principal,

@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from opora.api.envelope import Id, ok
+from opora.api.fields import Ids, QueryText, given
 from opora.api.principal import Caller, Opora
-from opora.api.shapes import citation_json, message_json
+from opora.api.shapes import citation_json, found_json, message_json
 from opora.cite.check import check_citations, passage_of, passages_by_chunk
+from opora.domain.search import DOOR_MATCH_COUNT, MAX_DOOR_MATCH_COUNT, SearchMode
 
 router = APIRouter(prefix="/messages", tags=["messages"])
 
 MAX_MESSAGES = 100
+
+
+class Mode(StrEnum):
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+    HYBRID = "hybrid"
+
+
+_MODES = {Mode.KEYWORD: SearchMode.FULLTEXT, Mode.VECTOR: SearchMode.SEMANTIC, Mode.HYBRID: SearchMode.HYBRID}
+
+
+class MessageSearch(BaseModel):
+    query: QueryText
+    mode: Annotated[Mode | None, Field(description="Left out: hybrid with an embedding model, else keyword.")] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_DOOR_MATCH_COUNT)] = DOOR_MATCH_COUNT
+    session_ids: Ids | None = None
+
+
+@router.post("/search", summary="Search one's own earlier questions and answers")
+async def search(app: Opora, caller: Caller, body: MessageSearch) -> Response:
+    found = await app.history.search(
+        await app.access.tenant(caller),
+        body.query,
+        mode=None if body.mode is None else _MODES[body.mode],
+        limit=body.limit,
+        session_ids=given(body.session_ids),
+    )
+    beside: dict[str, Any] = {"warnings": list(found.warnings)} if found.warnings else {}
+    return ok([found_json(one) for one in found.rounds], **beside)
 
 
 @router.get("/{session_id}/load", summary="The last messages of a session, oldest first")

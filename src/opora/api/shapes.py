@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from opora.chat.history import FoundRound
 from opora.domain.conversation import CitationCheck, Feedback, Message, Session
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase
 from opora.domain.memory import MemoryItem
@@ -141,6 +142,22 @@ def message_json(message: Message) -> dict[str, Any]:
         "created_at": message.created_at.isoformat(),
         "updated_at": message.updated_at.isoformat(),
     }
+
+
+def found_json(found: FoundRound) -> dict[str, Any]:
+    round_ = found.round_
+    return {
+        "score": found.score,
+        "session_id": round_.answer.session_id,
+        "session_title": round_.session_title,
+        "request_id": round_.answer.request_id,
+        "question": None if round_.question is None else _said_json(round_.question),
+        "answer": _said_json(round_.answer),
+    }
+
+
+def _said_json(message: Message) -> dict[str, str]:
+    return {"id": message.message_id, "content": message.content, "created_at": message.created_at.isoformat()}
 
 
 def _feedback_json(feedback: Feedback | None) -> dict[str, str] | None:

@@ -14,6 +14,7 @@ from opora.bootstrap.streams import make_log
 from opora.chat.branches import Branches
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
+from opora.chat.history import HistorySearch
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
@@ -55,6 +56,7 @@ class App:
     search: Search
     sessions: Sessions
     branches: Branches
+    history: HistorySearch
     memory: Memory
     titles: Titles
     chat: Chat
@@ -231,8 +233,19 @@ class App:
             has_chat_model=self._models.chat is not None,
             answer_seconds=settings.answer_seconds,
         )
-        self.sessions = Sessions(database=database, stopper=self.chat, clock=now, new_id=new_id)
-        self.branches = Branches(database=database, stopper=self.chat, clock=now, new_id=new_id)
+        self.history = HistorySearch(
+            database=database,
+            engine=self._engine,
+            places=self.access,
+            embedder=embedder,
+            reranker=self._models.reranker,
+        )
+        self.sessions = Sessions(
+            database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id
+        )
+        self.branches = Branches(
+            database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id
+        )
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
         await self.jobs.start()

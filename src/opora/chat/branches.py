@@ -20,12 +20,23 @@ class Stopper(Protocol):
     async def stop_sessions(self, scope: Scope, session_ids: Collection[str]) -> None: ...
 
 
+class Forgetter(Protocol):
+    """Takes what was deleted out of the search over earlier messages."""
+
+    async def forget(
+        self, scope: Scope, *, session_ids: Collection[str] = (), message_ids: Collection[str] = ()
+    ) -> None: ...
+
+
 class Branches:
     """Answers that still run in a session are stopped before anything of it is taken away."""
 
-    def __init__(self, *, database: Database, stopper: Stopper, clock: Clock, new_id: NewId) -> None:
+    def __init__(
+        self, *, database: Database, stopper: Stopper, forgetter: Forgetter, clock: Clock, new_id: NewId
+    ) -> None:
         self._database = database
         self._stopper = stopper
+        self._forgetter = forgetter
         self._clock = clock
         self._new_id = new_id
 
@@ -58,7 +69,9 @@ class Branches:
         await self._stopper.stop_sessions(scope, [session_id])
         async with self._database.begin() as repositories:
             message = await repositories.messages.get(scope, message_id)
-            return await repositories.messages.delete_after(scope, message)
+            gone = await repositories.messages.delete_after(scope, message)
+        await self._forgetter.forget(scope, message_ids=gone)
+        return gone
 
     async def delete_message(self, scope: Scope, session_id: str, message_id: str) -> None:
         message = await self._in_session(scope, session_id, message_id)
@@ -66,6 +79,7 @@ class Branches:
             await self._stopper.stop_sessions(scope, [session_id])
         async with self._database.begin() as repositories:
             await repositories.messages.delete(scope, message_id)
+        await self._forgetter.forget(scope, message_ids=[message_id])
 
     async def clear(self, scope: Scope, session_id: str) -> list[str]:
         """Remove all messages of a session, which stays; returns their ids."""
@@ -73,7 +87,9 @@ class Branches:
             await repositories.sessions.get(scope, session_id)
         await self._stopper.stop_sessions(scope, [session_id])
         async with self._database.begin() as repositories:
-            return await repositories.messages.clear(scope, session_id)
+            gone = await repositories.messages.clear(scope, session_id)
+        await self._forgetter.forget(scope, message_ids=gone)
+        return gone
 
     async def feedback(self, scope: Scope, message_id: str, *, thumb: Thumb, comment: str = "") -> Message:
         """Keep what its reader thinks of an answer; a thumb of none and no comment take it back."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from opora.chat.branches import Stopper
+from opora.chat.branches import Forgetter, Stopper
 from opora.domain.conversation import Message, Session
 from opora.domain.errors import InvalidInput
 from opora.domain.scope import Scope
@@ -21,9 +21,12 @@ class Sessions:
     Answers that still run in a session are stopped before it is deleted.
     """
 
-    def __init__(self, *, database: Database, stopper: Stopper, clock: Clock, new_id: NewId) -> None:
+    def __init__(
+        self, *, database: Database, stopper: Stopper, forgetter: Forgetter, clock: Clock, new_id: NewId
+    ) -> None:
         self._database = database
         self._stopper = stopper
+        self._forgetter = forgetter
         self._clock = clock
         self._new_id = new_id
 
@@ -77,12 +80,15 @@ class Sessions:
         await self._stopper.stop_sessions(scope, [session_id])
         async with self._database.begin() as repositories:
             await repositories.sessions.delete(scope, session_id)
+        await self._forgetter.forget(scope, session_ids=[session_id])
 
     async def delete_many(self, scope: Scope, session_ids: Collection[str]) -> list[str]:
         """Delete those of the sessions that are the caller's own; returns their ids."""
         await self._stopper.stop_sessions(scope, session_ids)
         async with self._database.begin() as repositories:
-            return await repositories.sessions.delete_many(scope, session_ids)
+            gone = await repositories.sessions.delete_many(scope, session_ids)
+        await self._forgetter.forget(scope, session_ids=gone)
+        return gone
 
     async def messages(
         self, scope: Scope, session_id: str, *, limit: int = 20, before: datetime | None = None

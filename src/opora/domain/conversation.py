@@ -167,6 +167,15 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRound:
+    """An ended answer with its question (None: deleted), as the search over earlier messages finds it."""
+
+    session_title: str
+    question: Message | None
+    answer: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """A sentence taken word for word from a passage; ``start`` and ``end`` are offsets in the passage's content."""
 

@@ -25,6 +25,7 @@ from opora.store.facts import SqlFacts
 from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
+from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
 from opora.store.work import SqlWork
 
@@ -58,6 +59,10 @@ class SqlRepositories:
     @cached_property
     def messages(self) -> SqlMessages:
         return SqlMessages(self._connection)
+
+    @cached_property
+    def rounds(self) -> SqlRounds:
+        return SqlRounds(self._connection)
 
     @cached_property
     def citations(self) -> SqlCitations:

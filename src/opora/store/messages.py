@@ -55,7 +55,7 @@ class SqlMessages:
         self._connection = connection
 
     async def add(self, scope: Scope, message: Message) -> None:
-        values = {f"new_{name}": value for name, value in _to_row(message).items()}
+        values = {f"new_{name}": value for name, value in _to_row(message).items()} | {"new_indexed_as": ""}
         values |= {"wanted": message.session_id} | user_of(scope)
         is_mine = message.tenant_id == scope.tenant_id
         if not is_mine or (await self._connection.execute(_INSERT, values)).rowcount == 0:
@@ -65,7 +65,7 @@ class SqlMessages:
         row = (await self._connection.execute(_GET, {"wanted": message_id} | user_of(scope))).one_or_none()
         if row is None:
             raise _absent(message_id)
-        return _to_message(row)
+        return to_message(row)
 
     async def update(self, scope: Scope, message: Message) -> None:
         values = {name: value for name, value in _to_row(message).items() if name not in _FIXED}
@@ -81,11 +81,11 @@ class SqlMessages:
             rows = await self._connection.execute(_RECENT, values)
         else:
             rows = await self._connection.execute(_RECENT_BEFORE, values | {"before": before})
-        return [_to_message(row) for row in rows][::-1]
+        return [to_message(row) for row in rows][::-1]
 
     async def of_session(self, scope: Scope, session_id: str) -> list[Message]:
         query = sa.select(messages).where(_c.session_id == session_id, _MINE).order_by(*_ORDER)
-        return [_to_message(row) for row in await self._connection.execute(query, user_of(scope))]
+        return [to_message(row) for row in await self._connection.execute(query, user_of(scope))]
 
     async def delete(self, scope: Scope, message_id: str) -> None:
         query = sa.delete(messages).where(_c.message_id == message_id, _MINE)
@@ -107,7 +107,7 @@ class SqlMessages:
     async def unfinished(self) -> list[Message]:
         query = sa.select(messages).where(sa.not_(_c.is_completed), _c.role == Role.ASSISTANT.value)
         rows = await self._connection.execute(query.order_by(_c.created_at, _c.message_id))
-        return [_to_message(row) for row in rows]
+        return [to_message(row) for row in rows]
 
     async def interrupt(self, message_id: str, now: datetime) -> None:
         query = sa.update(messages).where(_c.message_id == message_id, sa.not_(_c.is_completed))
@@ -144,7 +144,7 @@ def _to_row(message: Message) -> dict[str, Any]:
     }
 
 
-def _to_message(row: sa.Row[Any]) -> Message:
+def to_message(row: sa.Row[Any]) -> Message:
     return Message(
         message_id=row.message_id,
         session_id=row.session_id,

@@ -177,6 +177,7 @@ messages = sa.Table(
     _added("beside"),
     _added("request"),
     _added("feedback"),
+    _added("indexed_as"),
     _moment("created_at"),
     _moment("updated_at"),
     sa.Index(None, "session_id", "created_at"),
