@@ -240,12 +240,8 @@ class App:
             embedder=embedder,
             reranker=self._models.reranker,
         )
-        self.sessions = Sessions(
-            database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id
-        )
-        self.branches = Branches(
-            database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id
-        )
+        self.sessions = Sessions(database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id)
+        self.branches = Branches(database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id)
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
         await self.jobs.start()
