@@ -66,7 +66,7 @@ async def test_cut_at_every_event_while_it_is_written(
 ) -> None:
     """Each reader lives for one event only; together they read the answer once."""
     app, http, session_id = answering
-    scope = scope_of(LOCAL_PRINCIPAL)
+    scope = await app.access.bases(LOCAL_PRINCIPAL)
     asked = await app.chat.ask(scope, session_id, "Когда возмещают проезд?", overrides={"enable_rewrite": False})
     words: list[str | None] = [*WORDS, None]
     seen: list[dict[str, Any]] = []
