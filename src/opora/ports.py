@@ -168,8 +168,13 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatOptions:
+    """What is None is left to the model's provider."""
+
     temperature: float = 0.3
     max_tokens: int = 2048
+    top_p: float | None = None
+    seed: int | None = None
+    thinking: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

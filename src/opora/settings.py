@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     )
     chat_key: SecretStr | None = Field(default=None, description="Key for the chat endpoint.")
     chat_model: str = Field(default="", description="Name of the chat model at the endpoint.")
+    chat_provider: str = Field(
+        default="openai", description="How the chat endpoint is asked to think: openai, ollama, vllm, qwen or deepseek."
+    )
 
     rerank_url: str = Field(
         default="", description="Address of a rerank endpoint, with or without /rerank; empty: no endpoint."

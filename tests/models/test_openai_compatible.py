@@ -153,6 +153,7 @@ async def test_a_chat_streams_and_ends(provider: Provider) -> None:
     asked = provider.requests[0]
     assert asked["messages"] == [{"role": "user", "content": "Когда?"}]
     assert (asked["stream"], asked["temperature"], asked["max_tokens"]) == (True, 0.1, 5)
+    assert not {"top_p", "seed"} & set(asked)
     assert "authorization" not in provider.headers[0]
     await chat.close()
 
@@ -215,3 +216,37 @@ async def test_an_error_page_with_status_200_is_no_answer(provider: Provider) ->
     with pytest.raises(ModelError):
         await anext(aiter(chat.stream(ASK, ChatOptions())))
     await chat.close()
+
+
+@pytest.mark.parametrize(
+    ("provider_name", "thinking", "fields"),
+    [
+        ("openai", True, {"reasoning_effort": "medium"}),
+        ("openai", False, {"reasoning_effort": "minimal"}),
+        ("ollama", False, {"reasoning_effort": "none"}),
+        ("vllm", False, {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("qwen", True, {"enable_thinking": True}),
+        ("deepseek", False, {"thinking": {"type": "disabled"}}),
+        ("vllm", None, {}),
+    ],
+)
+async def test_options_are_passed_on_and_thinking_in_the_providers_words(
+    provider: Provider, provider_name: str, thinking: bool | None, fields: dict[str, object]
+) -> None:
+    async def answer(request: Request) -> Response:
+        return JSONResponse({"choices": [{"message": {"content": "Да"}, "finish_reason": "stop"}]})
+
+    provider.handler = answer
+    chat = OpenAIChat(provider.url, "m", provider=provider_name)
+    options = ChatOptions(top_p=0.5, seed=7, thinking=thinking)
+    assert [delta.content async for delta in chat.stream(ASK, options)] == ["Да"]
+    asked = provider.requests[0]
+    assert (asked["top_p"], asked["seed"]) == (0.5, 7)
+    beside = set(asked) - {"model", "messages", "temperature", "max_tokens", "stream", "top_p", "seed"}
+    assert {name: asked[name] for name in beside} == fields
+    await chat.close()
+
+
+def test_a_provider_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no provider"):
+        OpenAIChat("http://127.0.0.1/v1", "m", provider="acme")

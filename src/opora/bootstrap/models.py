@@ -56,7 +56,9 @@ async def make_models(settings: Settings, stack: AsyncExitStack) -> Models:
         client = _client(settings.chat_url)
         stack.push_async_callback(client.close)
         key = settings.chat_key.get_secret_value() if settings.chat_key else ""
-        chat = load(CHAT_MODELS, "openai")(settings.chat_url, settings.chat_model, key=key, client=client)
+        chat = load(CHAT_MODELS, "openai")(
+            settings.chat_url, settings.chat_model, key=key, provider=settings.chat_provider, client=client
+        )
         stack.push_async_callback(chat.close)
     return Models(embedder=embedder, chat=chat, reranker=_reranker(settings, stack))
 

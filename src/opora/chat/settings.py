@@ -14,6 +14,7 @@ _NAMES = {field.name for field in fields(RetrievalSettings)}
 _SHARES = frozenset(
     {"keyword_threshold", "rerank_threshold", "rerank_fallback_min_score", "mmr_lambda", "answer_confidence"}
 )
+_RANGES = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
 _COUNTS = {"embedding_top_k": 500, "rerank_top_k": 200, "max_completion_tokens": 1_000_000, "rrf_k": 10_000}
 
 
@@ -29,6 +30,14 @@ def checked(layer: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidInput.of(name, f"'{name}' is a whole number from 1 to {_COUNTS[name]}.")
         if name in _SHARES and not (isinstance(value, int | float) and 0 <= value <= 1):
             raise InvalidInput.of(name, f"'{name}' is a number from 0 to 1.")
+        if name in _RANGES:
+            low, high = _RANGES[name]
+            if isinstance(value, bool) or not (isinstance(value, int | float) and low <= value <= high):
+                raise InvalidInput.of(name, f"'{name}' is a number from {low:g} to {high:g}.")
+        if name == "seed" and (isinstance(value, bool) or not isinstance(value, int)):
+            raise InvalidInput.of(name, "'seed' is a whole number.")
+        if name == "thinking" and not isinstance(value, bool):
+            raise InvalidInput.of(name, "'thinking' is true or false.")
         if name == "fallback_strategy":
             try:
                 value = FallbackStrategy(value)

@@ -52,6 +52,10 @@ class RetrievalSettings:
     data_analysis_enabled: bool = False
     web_search_enabled: bool = False
     temperature: float = 0.3
+    top_p: float | None = None
+    """None leaves it, like the two below, to the model's provider."""
+    seed: int | None = None
+    thinking: bool | None = None
     max_completion_tokens: int = 2048
     context_token_budget: int = 6000
     fallback_strategy: FallbackStrategy = FallbackStrategy.FIXED

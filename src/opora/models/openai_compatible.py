@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from opora.domain.errors import ModelError
+from opora.domain.errors import InvalidInput, ModelError
 from opora.models.openai_endpoint import Endpoint
 from opora.models.openai_stream import read_delta, read_deltas
+from opora.models.thinking import PROVIDERS, thinking_fields
 from opora.net.client import GuardedClient
 from opora.ports import ChatDelta, ChatMessage, ChatOptions, EmbedderCard, Vectors
 
 MAX_EMBEDDING_BYTES = 256 * 1024 * 1024
 MAX_CHAT_BYTES = 64 * 1024 * 1024
+
+
+_KNOWN = ", ".join(PROVIDERS)
 
 
 class OpenAIEmbedder:
@@ -104,22 +108,30 @@ def _numbers(value: Any) -> Vectors:
 class OpenAIChat:
     """A `ChatModel` that streams from ``/chat/completions``."""
 
-    def __init__(self, url: str, model: str, *, key: str = "", client: GuardedClient | None = None) -> None:
+    def __init__(
+        self, url: str, model: str, *, key: str = "", provider: str = "openai", client: GuardedClient | None = None
+    ) -> None:
+        """``provider`` says how thinking is asked for; raises `InvalidInput` for one that is not in the table."""
+        if provider not in PROVIDERS:
+            raise InvalidInput.of("provider", f"There is no provider '{provider}'.", hint=f"One of {_KNOWN}.")
         self._endpoint = Endpoint(url, key=key, setting="OPORA_CHAT", client=client)
         self._model = model
+        self._provider = provider
 
     @property
     def identity(self) -> str:
         return f"openai/{self._model}"
 
     async def stream(self, messages: Sequence[ChatMessage], options: ChatOptions) -> AsyncIterator[ChatDelta]:
-        body = {
+        body: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "stream": True,
+            **thinking_fields(self._provider, options.thinking),
         }
+        body |= {name: value for name in ("top_p", "seed") if (value := getattr(options, name)) is not None}
         async with self._endpoint.post("/chat/completions", body, max_bytes=MAX_CHAT_BYTES) as opened:
             if "json" in opened.headers.get("content-type", ""):
                 for delta in read_whole(await opened.read()):

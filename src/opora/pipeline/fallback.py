@@ -9,9 +9,10 @@ from opora.domain.conversation import Finish
 from opora.domain.question import Draft
 from opora.domain.settings import FallbackStrategy
 from opora.pipeline.generate import ANSWER_EVENT_ID, generate
+from opora.pipeline.options import chat_options
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
-from opora.ports import ChatMessage, ChatOptions
+from opora.ports import ChatMessage
 from opora.prompt.fixed import fixed_text
 
 
@@ -30,7 +31,7 @@ class Fallback:
                 ChatMessage(role="system", content=fixed_text("fallback_prompt", question.language)),
                 ChatMessage(role="user", content=question.text),
             ]
-            options = ChatOptions(temperature=settings.temperature, max_tokens=settings.max_completion_tokens)
+            options = chat_options(settings)
             generated = await generate(
                 self._model,
                 messages,

@@ -13,11 +13,12 @@ from opora.domain.question import Draft
 from opora.domain.trace import Drop
 from opora.pipeline.events import EventType
 from opora.pipeline.generate import ANSWER_EVENT_ID, generate
+from opora.pipeline.options import chat_options
 from opora.pipeline.plugin import Next
 from opora.pipeline.quotes import quoted_pieces
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
-from opora.ports import ChatMessage, ChatModel, ChatOptions
+from opora.ports import ChatMessage, ChatModel
 from opora.prompt.beside import MAX_REPLAYED_CHARS, with_beside
 from opora.prompt.fixed import fixed_text
 
@@ -47,7 +48,7 @@ class ChatCompletionStream:
         generated = await generate(
             model,
             messages_of(draft, registry),
-            ChatOptions(temperature=settings.temperature, max_tokens=settings.max_completion_tokens),
+            chat_options(settings),
             decoder=registry.decoder(),
             thinking_decoder=registry.decoder(),
             run=run,
