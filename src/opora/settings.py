@@ -128,6 +128,17 @@ class Settings(BaseSettings):
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
+    @field_validator("api_key", mode="before")
+    @classmethod
+    def _no_empty_key(cls, value: object) -> object:
+        """A key of nothing is no key: it must not open the server to other machines."""
+        return value or None
+
+    @field_validator("data", mode="after")
+    @classmethod
+    def _no_empty_folder(cls, value: Path) -> Path:
+        return default_data_folder() if value == Path() else value
+
     @property
     def is_loopback(self) -> bool:
         return self.host in LOOPBACK_HOSTS
