@@ -184,6 +184,19 @@ async def test_form_fields_and_their_refusals(http: httpx2.AsyncClient, base_id:
         assert response.json()["error"]["details"]["field"] == field
 
 
+@pytest.mark.parametrize(
+    "value", ["NaN", "1e999", '"\\ud800"', "[" * 20_000 + "]" * 20_000], ids=["nan", "inf", "half", "deep"]
+)
+async def test_metadata_that_json_can_t_carry_is_refused(http: httpx2.AsyncClient, base_id: str, value: str) -> None:
+    metadata = f'{{"a": {value}}}'
+    by_form = await upload(http, base_id, "a.txt", b"one", metadata=metadata)
+    body = f'{{"title": "T", "content": "one", "metadata": {metadata}}}'
+    path = f"/api/v1/knowledge-bases/{base_id}/knowledge/manual"
+    by_text = await http.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert (by_form.status_code, by_form.json()["error"]["details"]["field"]) == (422, "metadata")
+    assert by_text.status_code in (400, 422)
+
+
 @pytest.mark.parametrize("content", [b"", b"no form at all"])
 async def test_a_form_without_a_file(http: httpx2.AsyncClient, base_id: str, content: bytes) -> None:
     response = await http.post(f"/api/v1/knowledge-bases/{base_id}/knowledge/file", content=content)

@@ -18,6 +18,7 @@ from opora.domain.scope import LOCAL_PRINCIPAL, Principal, Scope
 from opora.domain.work import WorkKind
 from opora.knowledge.bases import Bases
 from opora.knowledge.documents import Documents
+from opora.knowledge.metadata import MAX_METADATA_DEPTH
 from opora.ports import Page
 from opora.store.blobs import FileBlobs
 from opora.store.database import SqlDatabase
@@ -41,6 +42,13 @@ class Quiet:
 
     def seconds_for(self, chunks: int) -> float | None:
         return None
+
+
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
 
 
 class Room:
@@ -205,3 +213,56 @@ async def test_documents_are_listed_by_name_status_and_source(room: Room) -> Non
     assert (await room.documents.browse(scope, Page(), source_prefix="/data/2")).items == (made[2],)
     assert (await room.documents.browse(scope, Page(), status=ParseStatus.COMPLETED)).total == 0
     assert (await room.documents.browse(scope, Page(page_size=2))).total == 3
+
+
+@pytest.mark.parametrize("gone", ["hidden", "taken out"])
+async def test_a_source_that_is_deleted_while_it_is_replaced_becomes_a_new_document(room: Room, gone: str) -> None:
+    """The upload came last, so its content stays, and nothing of the deleted document does."""
+    scope, base = await room.base()
+    given: dict[str, Any] = {"file_name": "a.txt", "source": "a.txt", "replace": True}
+    earlier = await room.documents.add_file(scope, base.base_id, data=b"one", **given)
+    put = room.blobs.put
+
+    async def put_late(tenant_id: str, document_id: str, version: int, data: bytes, *, part: str = "original") -> None:
+        if document_id == earlier.document_id:
+            await room.documents.delete(scope, document_id)
+            if gone == "taken out":
+                await room.blobs.delete(tenant_id, document_id)
+                async with room.database.begin() as stored:
+                    await stored.documents.delete(scope, document_id)
+        await put(tenant_id, document_id, version, data, part=part)
+
+    room.blobs.put = put_late  # type: ignore[method-assign]
+    new = await room.documents.add_file(scope, base.base_id, data=b"two", **given)
+    assert (new.document_id != earlier.document_id, new.version, new.source) == (True, 1, "a.txt")
+    assert await room.documents.data(scope, new.document_id) == (new, b"two")
+    assert await room.blobs.stored() == [("default", new.document_id)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        [-float("inf")],
+        "\ud800",
+        {"\udfff": 1},
+        {1, 2},
+        nested(MAX_METADATA_DEPTH + 1),
+        nested(99_999),
+    ],
+    ids=["nan", "infinity", "within", "surrogate", "surrogate name", "set", "deep", "very deep"],
+)
+async def test_metadata_that_json_can_t_carry_is_refused(room: Room, value: Any) -> None:
+    scope, base = await room.base()
+    with pytest.raises(InvalidInput) as caught:
+        await room.documents.add_text(scope, base.base_id, title="Т", content="т", metadata={"a": value})
+    assert caught.value.details["field"] == "metadata"
+    assert await room.blobs.stored() == []
+
+
+async def test_metadata_may_nest(room: Room) -> None:
+    scope, base = await room.base()
+    metadata = {"a": nested(MAX_METADATA_DEPTH), "b": "Ё\0", "c": None, "d": 10**30}
+    document = await room.documents.add_text(scope, base.base_id, title="Т", content="т", metadata=metadata)
+    assert (await room.documents.get(scope, document.document_id)).metadata == metadata

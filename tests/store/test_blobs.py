@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,19 @@ async def test_a_failing_write_leaves_the_old_file(blobs: FileBlobs, monkeypatch
     monkeypatch.undo()
     assert await blobs.get("t", "d", 1) == b"old"
     assert [path.name for path in Path(blobs.path("t", "d", 1)).parent.iterdir()] == ["1.original"]
+
+
+async def test_a_folder_that_vanishes_during_a_write_is_made_again(
+    blobs: FileBlobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The document's deletion takes the folder away between the writing and the renaming."""
+    folder = Path(blobs.path("t", "d", 1)).parent
+
+    def vanish(_handle: int) -> None:
+        monkeypatch.undo()
+        shutil.rmtree(folder)
+
+    monkeypatch.setattr(os, "fsync", vanish)
+    await blobs.put("t", "d", 1, b"x")
+    assert await blobs.get("t", "d", 1) == b"x"
+    assert [path.name for path in folder.iterdir()] == ["1.original"]

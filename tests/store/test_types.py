@@ -49,3 +49,16 @@ def test_a_moment_comes_back_in_utc(dialect: sa.Dialect) -> None:
 def test_a_moment_needs_its_zone() -> None:
     with pytest.raises(ValueError, match="zone"):
         Moment().process_bind_param(datetime(2026, 1, 2), sqlite.dialect())
+
+
+@pytest.mark.parametrize("dialect", [sqlite.dialect(), postgresql.dialect()])
+@pytest.mark.parametrize(
+    ("moment", "hours", "bound"), [(datetime.min, 14, datetime.min), (datetime.max, -14, datetime.max)]
+)
+def test_a_moment_beyond_the_calendar_in_utc_is_its_edge(
+    dialect: sa.Dialect, moment: datetime, hours: int, bound: datetime
+) -> None:
+    given = moment.replace(tzinfo=timezone(timedelta(hours=hours)))
+    stored = Moment().process_bind_param(given, dialect)
+    assert stored is not None
+    assert stored.replace(tzinfo=None) == bound

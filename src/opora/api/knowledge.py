@@ -119,7 +119,7 @@ def _metadata(text: str) -> dict[str, Any]:
         return {}
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise InvalidInput.of("metadata", "metadata: must be a JSON object.")

@@ -12,6 +12,7 @@ from opora.domain.errors import Conflict, InvalidInput, NotFound, TooLarge
 from opora.domain.knowledge import Document, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
+from opora.knowledge.metadata import checked_metadata
 from opora.ports import Blobs, Clock, Database, Jobs, NewId, Repositories
 from opora.text.fold import clean
 from opora.text.names import clean_file_name, clean_label
@@ -71,7 +72,7 @@ class Intake:
             file_size=len(data),
             file_hash=file_hash,
             source=_source(source),
-            metadata=dict(metadata or {}),
+            metadata=checked_metadata(metadata),
             created_at=now,
             updated_at=now,
         )
@@ -81,9 +82,8 @@ class Intake:
         async with self._replacing:  # two uploads of one source must not write to the same version
             async with self._database.read() as stored:
                 earlier = await _of_source(stored, scope, base_id, document.source)
-            if earlier is None:
-                return await self._add(scope, document, data)
-            return await self._replace(scope, earlier, document, data)
+            replaced = None if earlier is None else await self._replace(scope, earlier, document, data)
+            return replaced or await self._add(scope, document, data)
 
     async def add_text(
         self,
@@ -127,35 +127,42 @@ class Intake:
         self._jobs.wake()
         return document
 
-    async def _replace(self, scope: Scope, earlier: Document, new: Document, data: bytes) -> Document:
+    async def _replace(self, scope: Scope, earlier: Document, new: Document, data: bytes) -> Document | None:
+        """The document with its new content; None when it was deleted meanwhile."""
         if earlier.file_hash == new.file_hash:
             return await self._again(scope, earlier)
-        version = earlier.version + 1
-        await self._blobs.put(earlier.tenant_id, earlier.document_id, version, data)
+        await self._blobs.put(earlier.tenant_id, earlier.document_id, earlier.version + 1, data)
         async with self._database.begin() as stored:
-            current = (await stored.documents.get_many(scope, [earlier.document_id])).get(earlier.document_id)
-            same = await stored.documents.by_hash(scope, earlier.base_id, new.file_hash)
-            if same is not None:
-                raise _conflict(same)
-            if current is None or current.parse_status is ParseStatus.DELETING:
-                raise NotFound("The document was deleted meanwhile.", details={"document_id": earlier.document_id})
-            document = replace(
-                current,
-                title=new.title,
-                file_name=new.file_name,
-                file_size=new.file_size,
-                file_hash=new.file_hash,
-                metadata=new.metadata,
-                parse_status=ParseStatus.PENDING,
-                error_reason="",
-                error_message="",
-                version=version,
-                updated_at=new.updated_at,
-            )
-            await stored.documents.update(scope, document)
-            await stored.work.cancel(WorkKind.EMBED, document.document_id)
-            await stored.work.add(self._queued(document, WorkKind.INGEST))
+            document = await self._in_place(stored, scope, earlier, new)
+        if document is None:
+            await self._blobs.delete(earlier.tenant_id, earlier.document_id)
+            return None
         self._jobs.wake()
+        return document
+
+    async def _in_place(self, stored: Repositories, scope: Scope, earlier: Document, new: Document) -> Document | None:
+        current = (await stored.documents.get_many(scope, [earlier.document_id])).get(earlier.document_id)
+        if current is None or current.parse_status is ParseStatus.DELETING:
+            return None
+        same = await stored.documents.by_hash(scope, earlier.base_id, new.file_hash)
+        if same is not None:
+            raise _conflict(same)
+        document = replace(
+            current,
+            title=new.title,
+            file_name=new.file_name,
+            file_size=new.file_size,
+            file_hash=new.file_hash,
+            metadata=new.metadata,
+            parse_status=ParseStatus.PENDING,
+            error_reason="",
+            error_message="",
+            version=earlier.version + 1,
+            updated_at=new.updated_at,
+        )
+        await stored.documents.update(scope, document)
+        await stored.work.cancel(WorkKind.EMBED, document.document_id)
+        await stored.work.add(self._queued(document, WorkKind.INGEST))
         return document
 
     async def _again(self, scope: Scope, document: Document) -> Document:

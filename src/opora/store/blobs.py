@@ -73,6 +73,13 @@ class FileBlobs:
 
 
 def _write_whole(target: Path, data: bytes) -> None:
+    try:
+        _write_beside(target, data)
+    except FileNotFoundError:  # the folder went with a deletion; who writes finds out later what to do with the file
+        _write_beside(target, data)
+
+
+def _write_beside(target: Path, data: bytes) -> None:
     """Under another name first, to the disk, then renamed: a crash leaves the old file or the new one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     under_way = target.with_name(f"{uuid4().hex}{_UNDER_WAY}")

@@ -25,13 +25,21 @@ class Moment(sa.TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError("A stored time needs its zone.")
-        moment = value.astimezone(UTC)
+        moment = _in_utc(value)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _in_utc(value: datetime) -> datetime:
+    """What the shift to UTC would carry over an end of the calendar stays at that end."""
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        return (datetime.min if value.year == datetime.min.year else datetime.max).replace(tzinfo=UTC)
 
 
 class position(GenericFunction[int]):
