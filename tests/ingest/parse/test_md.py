@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,30 @@ def test_headings_stand_over_what_follows_without_their_marks() -> None:
         ("Общие правила", "code _x_"),
         ("Два",),
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\na: &a [*a]\n---\ntext",
+        "---\na: &a {b: *a}\n---\ntext",
+        "---\na0: &a0 [x]\n"
+        + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}, *a{n - 1}]\n" for n in range(1, 20))
+        + "---\ntext",
+    ],
+    ids=["a list in itself", "a mapping in itself", "a few lines that unfold to gigabytes"],
+)
+def test_front_matter_that_points_into_itself_is_only_text(source: str) -> None:
+    document = parsed(source)
+    assert "front_matter" not in document.metadata
+    assert document.text.endswith("text")
+
+
+@pytest.mark.parametrize("value", [".nan", ".inf", "[-.inf]"])
+def test_front_matter_holds_only_what_json_can_carry(value: str) -> None:
+    document = parsed(f"---\na: {value}\nb: 1.5\n---\ntext")
+    assert document.metadata["front_matter"]["b"] == 1.5
+    assert json.loads(json.dumps(document.metadata, allow_nan=False)) == document.metadata
 
 
 def test_broken_front_matter_is_only_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -64,8 +65,12 @@ def front_matter_values(front: str) -> dict[str, Any]:
         return {}
     import yaml
 
+    source = "\n".join(front.rstrip().split("\n")[1:-1])
     try:
-        loaded = yaml.safe_load("\n".join(front.rstrip().split("\n")[1:-1]))
+        # A few lines of aliases can unfold to gigabytes, or point into themselves.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=yaml.SafeLoader)):
+            return {}
+        loaded = yaml.safe_load(source)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     if not isinstance(loaded, dict):
@@ -137,6 +142,8 @@ def _title(content: str) -> str:
 
 
 def _plain(value: object) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
