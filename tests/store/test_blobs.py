@@ -103,3 +103,19 @@ async def test_a_folder_that_vanishes_during_a_write_is_made_again(
     await blobs.put("t", "d", 1, b"x")
     assert await blobs.get("t", "d", 1) == b"x"
     assert [path.name for path in folder.iterdir()] == ["1.original"]
+
+
+async def test_what_another_takes_out_at_the_same_time_is_gone_all_the_same(
+    blobs: FileBlobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in (1, 2, 3):
+        await blobs.put("t", "d", version, b"x")
+    unlink = os.unlink
+
+    def taken_before(path: str, *, dir_fd: int | None = None) -> None:
+        unlink(path, dir_fd=dir_fd)
+        unlink(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "unlink", taken_before)
+    await blobs.delete("t", "d")
+    assert await blobs.stored() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import re
@@ -104,10 +105,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _remove(folder: Path, before: int | None) -> None:
-    if not folder.is_dir():
-        return
     if before is None:
-        shutil.rmtree(folder)
+        while folder.is_dir():
+            with contextlib.suppress(FileNotFoundError):  # another takes it out at the same time
+                shutil.rmtree(folder)
+        return
+    if not folder.is_dir():
         return
     for path in folder.iterdir():
         name = _PART_FILE.fullmatch(path.name)
