@@ -115,6 +115,7 @@ def test_all_bases_are_asked_and_take_no_files(page: Page, api: FakeApi) -> None
     page.goto("/")
     page.select_option("#base", label="Все базы")
     expect(page.locator("#drop")).to_be_hidden()
+    expect(page.locator("#documents-title")).to_be_hidden()
     page.fill("#question", "Где?")
     page.press("#question", "Enter")
     expect(page.locator(".answer .notice")).to_be_visible()

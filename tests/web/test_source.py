@@ -137,6 +137,16 @@ def test_escape_closes_the_panel_and_focus_returns(page: Page, api: FakeApi) -> 
     expect(page.locator(".cite")).to_be_focused()
 
 
+def test_a_new_conversation_begins_without_the_source_of_the_last(page: Page, api: FakeApi) -> None:
+    known(api, PASSAGE, {"start": 0, "end": len(PASSAGE)})
+    asked(page, api, f"Да {CITE}")
+    page.locator(".cite").click()
+    expect(page.locator("#source mark.passage")).to_be_visible()
+    page.locator("#session-new").click()
+    expect(page.locator("#source")).to_be_hidden()
+    expect(page.locator("#question")).to_be_focused()
+
+
 @pytest.mark.parametrize("page", [{"viewport": {"width": 400, "height": 800}}], indirect=True)
 def test_on_a_narrow_screen_nothing_is_cut_off(page: Page, api: FakeApi) -> None:
     known(api, PASSAGE, {"start": 0, "end": len(PASSAGE)})

@@ -148,7 +148,7 @@ function wire() {
   byId("drawer-close").addEventListener("click", closeDrawer);
   byId("veil").addEventListener("click", () => (closeDrawer(), closeSource()));
   byId("problem-close").addEventListener("click", () => (byId("problem").hidden = true));
-  byId("session-new").addEventListener("click", () => (closeDrawer(), newConversation(), drawSessions(), drawTitle()));
+  byId("session-new").addEventListener("click", () => (closeDrawer(), closeSource(), newConversation(), drawSessions(), drawTitle()));
   byId("welcome-add").addEventListener("click", () => byId("files").click());
   byId("sessions-more").addEventListener("click", () => ((shownPages += 1), refreshSessions().catch(problem)));
   document.addEventListener("keydown", (event) => {

@@ -145,7 +145,9 @@ function drawDocuments() {
   const item = (row, make) => ({ signature: JSON.stringify([currentLanguage(), row]), make: () => make(row) });
   patch(byId("documents"), [...uploads.rows().map((row) => item(row, uploadRow)), ...rows.map((row) => item(row, documentRow))]);
   byId("documents-count").textContent = total ? String(total) : "";
-  byId("documents-none").hidden = rows.length > 0 || uploads.rows().length > 0 || chosen === ALL;
+  const isBare = rows.length === 0 && uploads.rows().length === 0;
+  byId("documents-none").hidden = !isBare || chosen === ALL;
+  byId("documents-title").hidden = isBare && chosen === ALL;
   byId("documents-more").hidden = rows.length >= total;
 }
 
