@@ -16,6 +16,12 @@ __all__ = ["own_redis", "redis_program", "redis_server"]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a browser come last, whatever was named first: its event loop runs on until the session ends, and
+    beside it no other test could start one."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
 @pytest.fixture
 def scope() -> Scope:
     return Scope(principal=LOCAL_PRINCIPAL, bases=(BaseRef(base_id="kb-1", tenant_id="default"),))
