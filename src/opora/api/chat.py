@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from opora.api.envelope import Id
 from opora.api.eventstream import EventStream, frames_of
 from opora.api.fields import MAX_NAME_CHARS, Cosine, Ids, QueryText, Share, given
 from opora.api.principal import App, Caller, Opora
+from opora.chat.settings import checked
 from opora.domain.conversation import Attachment, Beside, Message
 from opora.domain.errors import InvalidInput
 from opora.domain.scope import Principal
@@ -29,6 +30,14 @@ class Overrides(BaseModel, extra="allow"):
 
     vector_threshold: Cosine | None = None
     keyword_threshold: Share | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _settings_there_are(cls, given: object) -> object:
+        """Names and values are looked at before anything else is done with them."""
+        if isinstance(given, dict):
+            checked({name: value for name, value in given.items() if name not in cls.model_fields})
+        return given
 
 
 class Choice(BaseModel):

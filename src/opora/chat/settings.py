@@ -14,7 +14,20 @@ _NAMES = {field.name for field in fields(RetrievalSettings)}
 _SHARES = frozenset(
     {"keyword_threshold", "rerank_threshold", "rerank_fallback_min_score", "mmr_lambda", "answer_confidence"}
 )
-_RANGES = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
+_RANGES = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "vector_threshold": (-1.0, 1.0),
+    "answer_floor": (0.0, 1.0),
+    "vector_weight": (0.0, 1000.0),
+    "keyword_weight": (0.0, 1000.0),
+    "faq_direct_answer_threshold": (0.0, 1.0),
+    "faq_score_boost": (0.0, 1000.0),
+    "max_rounds": (-1, 1000),
+    "context_token_budget": (1, 10_000_000),
+}
+_DEFAULTS = RetrievalSettings()
+_PROFILES = ("described", "convex")
 _COUNTS = {"embedding_top_k": 500, "rerank_top_k": 200, "max_completion_tokens": 1_000_000, "rrf_k": 10_000}
 
 
@@ -26,6 +39,7 @@ def checked(layer: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidInput.of(name, f"There is no setting '{name}'.", hint=f"Known: {', '.join(sorted(_NAMES))}.")
         if value is None:
             continue
+        _check_kind(name, value)
         if name in _COUNTS and not (isinstance(value, int) and 1 <= value <= _COUNTS[name]):
             raise InvalidInput.of(name, f"'{name}' is a whole number from 1 to {_COUNTS[name]}.")
         if name in _SHARES and not (isinstance(value, int | float) and 0 <= value <= 1):
@@ -45,6 +59,26 @@ def checked(layer: Mapping[str, Any]) -> dict[str, Any]:
                 raise InvalidInput.of(name, "'fallback_strategy' is 'fixed' or 'model'.") from None
         result[name] = value
     return result
+
+
+def _check_kind(name: str, value: Any) -> None:
+    """A value is of the kind of its default: a flag, a whole number, a number, a text. A flag is no number."""
+    default = getattr(_DEFAULTS, name)
+    if isinstance(default, bool) and not isinstance(value, bool):
+        raise InvalidInput.of(name, f"'{name}' is true or false.")
+    if isinstance(default, int) and not isinstance(default, bool) and (type(value) is not int):
+        raise InvalidInput.of(name, f"'{name}' is a whole number.")
+    if isinstance(default, float) and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InvalidInput.of(name, f"'{name}' is a number.")
+    if isinstance(default, str) and not (isinstance(value, str) and _is_text(value)):
+        raise InvalidInput.of(name, f"'{name}' is a text.")
+    if name == "profile" and value not in _PROFILES:
+        raise InvalidInput.of(name, f"'profile' is one of: {', '.join(_PROFILES)}.")
+
+
+def _is_text(value: str) -> bool:
+    """Whether the text can be stored and sent: a lone half of a character can't."""
+    return not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def effective(*, card: EmbedderCard | None, installation: Mapping[str, Any], request: Mapping[str, Any]) -> Effective:
