@@ -18,6 +18,7 @@ import numpy.typing as npt
 from opora.domain.conversation import Message, Quote, Session, StoredRound
 from opora.domain.knowledge import Chunk, ChunkingConfig, Document, KnowledgeBase, ParsedDocument, ParseStatus
 from opora.domain.memory import MemoryItem
+from opora.domain.models import ModelEntry
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.search import Capability, EngineHit, IndexRow, SearchResult
 from opora.domain.stream import LogState, StreamEvent
@@ -489,6 +490,26 @@ class MemoryRepository(Protocol):
         ...
 
 
+class ModelRepository(Protocol):
+    """The registry of the scope's tenant; another tenant's entry raises `NotFound`."""
+
+    async def add(self, scope: Scope, entry: ModelEntry) -> None: ...
+    async def get(self, scope: Scope, model_id: str) -> ModelEntry: ...
+    async def all(self, scope: Scope) -> list[ModelEntry]:
+        """Oldest first."""
+        ...
+
+    async def update(self, scope: Scope, entry: ModelEntry) -> None: ...
+    async def delete(self, scope: Scope, model_id: str) -> None: ...
+    async def sealed_key(self, scope: Scope, model_id: str) -> str:
+        """As `Secrets` sealed it; '' for none."""
+        ...
+
+    async def seal_key(self, scope: Scope, model_id: str, token: str) -> None:
+        """Keep a sealed key; '' takes it away."""
+        ...
+
+
 class WorkRepository(Protocol):
     """Work that must happen: rows with leases, committed together with what made them necessary."""
 
@@ -558,6 +579,8 @@ class Repositories(Protocol):
     @property
     def memory(self) -> MemoryRepository: ...
     @property
+    def models(self) -> ModelRepository: ...
+    @property
     def work(self) -> WorkRepository: ...
 
     async def get_fact(self, name: str) -> str | None:
@@ -565,6 +588,15 @@ class Repositories(Protocol):
         ...
 
     async def set_fact(self, name: str, value: str) -> None: ...
+
+
+class Secrets(Protocol):
+    """Makes a key unreadable for whoever has the database alone."""
+
+    def seal(self, text: str) -> str: ...
+    def unseal(self, token: str) -> str:
+        """Raises `Unavailable` when it was sealed by another installation."""
+        ...
 
 
 class Jobs(Protocol):

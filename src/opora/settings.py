@@ -71,6 +71,11 @@ class Settings(BaseSettings):
         default="", description="Folder of an ONNX cross-encoder, used in place of an endpoint; needs opora[rerank]."
     )
 
+    model_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Inner hosts (host or host:port), comma-separated, where models that users enter may be called.",
+    )
+
     engine: str = Field(default="sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")
     search_timeout: float = Field(
         default=30.0,
@@ -123,7 +128,7 @@ class Settings(BaseSettings):
     )
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
-    @field_validator("allowed_hosts", mode="before")
+    @field_validator("allowed_hosts", "model_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
 from opora.bootstrap import App
+from opora.domain.models import ModelKind
 from opora.domain.scope import LOCAL_PRINCIPAL, Principal
 from opora.domain.stream import TERMINAL
 
@@ -27,6 +29,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v1/sessions/{session_id}/rewind"): {"json": {"message_id": "{message_id}"}},
     ("post", "/api/v1/sessions/{session_id}/fork"): {"json": {"message_id": "{message_id}"}},
     ("post", "/api/v1/messages/{message_id}/feedback"): {"json": {"thumb": "up"}},
+    ("put", "/api/v1/models/{model_id}"): {"json": {"name": "Чужое"}},
+    ("put", "/api/v1/models/{model_id}/key"): {"json": {"key": "sk-1"}},
 }
 """A valid body for each route that wants one. A route that is missing here answers 422 and fails the test."""
 
@@ -51,6 +55,10 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
     (chunk, *_) = (await app.chunks.browse(scope, document_id, Page())).items
     session = await app.sessions.create(scope_of(principal), title="Секрет")
     item = await app.memory.add(scope_of(principal), "Секрет")
+    admin = scope_of(replace(principal, is_admin=True))
+    entry = await app.registry.add(
+        admin, kind=ModelKind.CHAT, provider="openai", name="Секрет", model="m", base_url="http://127.0.0.1:1/v1"
+    )
     asked = await app.chat.ask(scope, session.session_id, QUESTION)
     async for _, event in app.chat.follow(scope, session.session_id, asked.assistant_message_id):
         if event.response_type is TERMINAL:
@@ -62,6 +70,7 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
         "session_id": session.session_id,
         "message_id": asked.assistant_message_id,
         "item_id": item.item_id,
+        "model_id": entry.model_id,
         "page": "1",
         "model": f"opora:{base_id}",
     }

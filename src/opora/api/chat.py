@@ -47,6 +47,8 @@ class Choice(BaseModel):
     knowledge_ids: Ids | None = None
     tag_ids: Ids | None = None
     web_search_enabled: bool | None = None
+    summary_model_id: Annotated[Id, Field(description="The chat model of this question, by its id.")] = ""
+    query_understand_model_id: Annotated[Id, Field(description="A smaller one that rewrites the question.")] = ""
     explain: Annotated[bool, Field(description="Keep what became of every candidate in the message's trace.")] = False
     settings: Overrides = Field(default_factory=Overrides)
 
@@ -136,6 +138,8 @@ async def _asked(
         request=choice.kept(),
         instead_of=instead_of,
         names_session=names_session,
+        model_id=choice.summary_model_id,
+        understand_model_id=choice.query_understand_model_id,
     )
     frames = frames_of(
         app,

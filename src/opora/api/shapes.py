@@ -8,6 +8,7 @@ from opora.chat.history import FoundRound
 from opora.domain.conversation import CitationCheck, Feedback, Message, Session
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase
 from opora.domain.memory import MemoryItem
+from opora.domain.models import ModelEntry
 from opora.domain.search import SearchResult
 from opora.ports import Progress
 from opora.stream import results
@@ -118,6 +119,23 @@ def memory_json(item: MemoryItem) -> dict[str, Any]:
         "always": item.always,
         "created_at": item.created_at.isoformat(),
         "updated_at": item.updated_at.isoformat(),
+    }
+
+
+def model_json(entry: ModelEntry) -> dict[str, Any]:
+    """Whether there is a key is told, and never which."""
+    return {
+        "id": entry.model_id,
+        "name": entry.name,
+        "type": entry.kind.value,
+        "provider": entry.provider,
+        "model": entry.model,
+        "base_url": entry.base_url,
+        "options": dict(entry.options),
+        "has_key": entry.has_key,
+        "source": "registry",
+        "created_at": entry.created_at.isoformat(),
+        "updated_at": entry.updated_at.isoformat(),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
+from opora.bootstrap.endpoints import EndpointMaker
 from opora.bootstrap.models import Models, make_models
 from opora.bootstrap.streams import make_log
 from opora.chat.branches import Branches
@@ -17,6 +18,7 @@ from opora.chat.direct import Direct
 from opora.chat.history import HistorySearch
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
+from opora.chat.registry import ModelRegistry
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
@@ -58,6 +60,7 @@ class App:
     branches: Branches
     history: HistorySearch
     memory: Memory
+    registry: ModelRegistry
     titles: Titles
     chat: Chat
     direct: Direct
@@ -158,6 +161,7 @@ class App:
         from opora.models.extractive import SentenceQuoter
         from opora.store.blobs import FileBlobs
         from opora.store.database import SqlDatabase
+        from opora.store.secrets import KeyFile
 
         settings = self.settings
         self._database = database = await SqlDatabase(f"sqlite+aiosqlite:///{settings.database_path}").open()
@@ -219,6 +223,17 @@ class App:
             has_chat_model=self._models.chat is not None,
             answer_seconds=settings.answer_seconds,
         )
+        maker = EndpointMaker(settings)
+        stack.push_async_callback(maker.close)
+        self.registry = ModelRegistry(
+            database=database,
+            secrets=KeyFile(settings.data),
+            maker=maker,
+            default=self._models.chat,
+            clock=now,
+            new_id=new_id,
+        )
+        stack.push_async_callback(self.registry.close)
         self.titles = Titles(database, self._models.chat, now)
         self.chat = Chat(
             database=database,
@@ -226,6 +241,7 @@ class App:
             orchestrator=orchestrator,
             checker=CitationChecker(database, blobs),
             titles=self.titles,
+            registry=self.registry,
             clock=now,
             new_id=new_id,
             card=embedder.card if embedder else None,

@@ -17,7 +17,7 @@ from opora.domain.question import Question
 from opora.domain.scope import Scope
 from opora.domain.stream import TERMINAL, ResponseType, StreamEvent
 from opora.pipeline.generate import ANSWER_EVENT_ID
-from opora.pipeline.run import Run
+from opora.pipeline.run import Run, RunModels
 from opora.ports import StreamLog
 from opora.stream.titles import TITLE_PENDING
 
@@ -83,13 +83,14 @@ class Answering:
         self.running: dict[str, Running] = {}
         self._naming: set[asyncio.Task[None]] = set()
 
-    async def launch(self, round_: Round) -> None:
+    async def launch(self, round_: Round, models: RunModels | None = None) -> None:
+        """``models`` are those that were chosen for this question."""
         session_id, message_id = round_.answer.session_id, round_.answer.message_id
 
         async def emit(event: StreamEvent) -> None:
             await self._log.append(session_id, message_id, event)
 
-        running = Running(round=round_, run=Run(emit=emit))
+        running = Running(round=round_, run=Run(emit=emit, models=models))
         self.running[message_id] = running
         if round_.title and self._titles.has_model:
             running.awaits_title = True

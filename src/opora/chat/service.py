@@ -13,6 +13,7 @@ from opora.chat.answering import Answering
 from opora.chat.citations import CitationChecker
 from opora.chat.logs import Logs
 from opora.chat.orchestrator import Orchestrator
+from opora.chat.registry import ModelRegistry
 from opora.chat.rounds import Rounds
 from opora.chat.settings import effective
 from opora.chat.titles import Titles
@@ -21,7 +22,7 @@ from opora.domain.errors import NotFound, OporaError
 from opora.domain.question import Question
 from opora.domain.scope import Scope
 from opora.domain.stream import ResponseType, StreamEvent
-from opora.pipeline.run import Run
+from opora.pipeline.run import Run, RunModels
 from opora.ports import Clock, Database, EmbedderCard, NewId, StreamLog
 from opora.text.language import detect_language
 from opora.text.query import clean_query
@@ -48,6 +49,7 @@ class Chat:
         orchestrator: Orchestrator,
         checker: CitationChecker,
         titles: Titles,
+        registry: ModelRegistry | None = None,
         clock: Clock,
         new_id: NewId,
         card: EmbedderCard | None,
@@ -67,6 +69,7 @@ class Chat:
             titles=titles,
             seconds=answer_seconds,
         )
+        self._registry = registry
         self._clock = clock
         self._new_id = new_id
         self._card = card
@@ -90,12 +93,14 @@ class Chat:
         request: Mapping[str, Any] | None = None,
         instead_of: Message | None = None,
         names_session: bool = True,
+        model_id: str = "",
+        understand_model_id: str = "",
     ) -> Asked:
         """Take a question on and return at once; the answer is followed by `follow`.
 
         ``request`` is what a client chose, kept so that it can be chosen again; ``instead_of`` is an earlier question
         of the session, which is removed with all that followed it. ``names_session`` gives a title to a session that
-        has none.
+        has none. ``model_id`` and ``understand_model_id`` choose models of the registry for this question.
         Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
         """
         text = clean_query(query)
@@ -105,6 +110,7 @@ class Chat:
             user_message_id=self._new_id(),
             assistant_message_id=self._new_id(),
         )
+        models, options = await self._chosen(scope, model_id, understand_model_id)
         question = Question(
             text=text,
             scope=scope,
@@ -113,9 +119,11 @@ class Chat:
             user_message_id=asked.user_message_id,
             assistant_message_id=asked.assistant_message_id,
             asked_at=self._clock(),
-            settings=effective(card=self._card, installation=self._installation, request=overrides or {}),
+            settings=effective(
+                card=self._card, installation=self._installation, chat_model=options, request=overrides or {}
+            ),
             language=detect_language(text),
-            has_chat_model=self._has_chat_model,
+            has_chat_model=models.chat is not None if models else self._has_chat_model,
             explain=explain,
             beside=beside,
         )
@@ -127,8 +135,20 @@ class Chat:
         except OporaError as exc:
             await self._rounds.store(round_, Run(), finish=Finish.ERROR, error=exc.message)
             raise
-        await self._answering.launch(round_)
+        await self._answering.launch(round_, models)
         return asked
+
+    async def _chosen(
+        self, scope: Scope, model_id: str, understand_model_id: str
+    ) -> tuple[RunModels | None, Mapping[str, Any]]:
+        """The models of one question with the settings of its chat model; None where nothing was chosen."""
+        if not (model_id or understand_model_id):
+            return None, {}
+        if self._registry is None:
+            raise NotFound("There is no registry of models here.")
+        chat = await self._registry.chosen(scope, model_id)
+        small = await self._registry.chosen(scope, understand_model_id) if understand_model_id else None
+        return RunModels(chat=chat.model, understand=small.model if small else None), chat.options
 
     async def stop(self, scope: Scope, session_id: str, message_id: str) -> bool:
         """Stop an answer, whichever process writes it; what was written stays. False when there is nothing to stop."""

@@ -81,7 +81,18 @@ def _is_text(value: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in value)
 
 
-def effective(*, card: EmbedderCard | None, installation: Mapping[str, Any], request: Mapping[str, Any]) -> Effective:
-    """Settings in force for a question and where each came from."""
-    model = {} if card is None else {"vector_threshold": card.vector_threshold}
-    return resolve((Origin.MODEL, model), (Origin.INSTALLATION, installation), (Origin.REQUEST, checked(request)))
+def effective(
+    *,
+    card: EmbedderCard | None,
+    installation: Mapping[str, Any],
+    request: Mapping[str, Any],
+    chat_model: Mapping[str, Any] | None = None,
+) -> Effective:
+    """Settings in force for a question, each with its origin; ``chat_model`` are those of the model chosen for it."""
+    vectors = {} if card is None else {"vector_threshold": card.vector_threshold}
+    return resolve(
+        (Origin.MODEL, vectors),
+        (Origin.INSTALLATION, installation),
+        (Origin.MODEL, chat_model or {}),
+        (Origin.REQUEST, checked(request)),
+    )

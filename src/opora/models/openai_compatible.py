@@ -37,10 +37,11 @@ class OpenAIEmbedder:
         passage_prefix: str = "",
         max_tokens: int = 8192,
         vector_threshold: float = 0.0,
+        setting: str = "OPORA_EMBEDDING",
         client: GuardedClient | None = None,
     ) -> None:
         """Prefixes are what some models, such as the E5 family, want before queries and passages."""
-        self._endpoint = Endpoint(url, key=key, setting="OPORA_EMBEDDING", client=client)
+        self._endpoint = Endpoint(url, key=key, setting=setting, client=client)
         self._model = model
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
@@ -109,12 +110,19 @@ class OpenAIChat:
     """A `ChatModel` that streams from ``/chat/completions``."""
 
     def __init__(
-        self, url: str, model: str, *, key: str = "", provider: str = "openai", client: GuardedClient | None = None
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str = "",
+        provider: str = "openai",
+        setting: str = "OPORA_CHAT",
+        client: GuardedClient | None = None,
     ) -> None:
         """``provider`` says how thinking is asked for; raises `InvalidInput` for one that is not in the table."""
         if provider not in PROVIDERS:
             raise InvalidInput.of("provider", f"There is no provider '{provider}'.", hint=f"One of {_KNOWN}.")
-        self._endpoint = Endpoint(url, key=key, setting="OPORA_CHAT", client=client)
+        self._endpoint = Endpoint(url, key=key, setting=setting, client=client)
         self._model = model
         self._provider = provider
 

@@ -14,6 +14,7 @@ from opora.net.addresses import AddressPolicy
 from opora.net.client import GuardedClient, Opened
 
 MAX_ERROR_BYTES = 64 * 1024
+_PLAIN_NAMES = {"URL": "the model's address", "KEY": "the model's key", "MODEL": "the model's name"}
 
 
 def policy_for(url: str, setting: str) -> AddressPolicy:
@@ -27,12 +28,13 @@ class Endpoint:
     """Posts JSON to paths below a base address. The key goes into the header only, never into an error or a log."""
 
     def __init__(self, url: str, *, key: str = "", setting: str, client: GuardedClient | None = None) -> None:
-        """``setting`` begins the names of the settings that hints mention, such as ``OPORA_CHAT``."""
+        """``setting`` begins the names of the settings that hints mention, such as ``OPORA_CHAT``; '' for a model that
+        is not named by settings."""
         if urlsplit(url).scheme not in ("http", "https"):
-            raise InvalidInput(f"'{url}' is not an http address.", hint=f"Set {setting}_URL, such as http://host/v1.")
+            raise InvalidInput(f"'{url}' is not an http address.", hint="Give one such as http://host/v1.")
         self._url = url.rstrip("/")
         self._key = key
-        self._setting = setting
+        self._names = {name: f"{setting}_{name}" if setting else _PLAIN_NAMES[name] for name in _PLAIN_NAMES}
         self._client = client or GuardedClient(policy_for(url, f"{setting}_URL"))
         self._owned = client is None
 
@@ -51,7 +53,7 @@ class Endpoint:
             raise
         except (Unavailable, Timeout, TooLarge, InvalidInput) as error:
             final = isinstance(error, InvalidInput)
-            hint = error.hint or f"Check {self._setting}_URL and that the service is up."
+            hint = error.hint or f"Check {self._names['URL']} and that the service is up."
             raise ModelError(
                 f"The model can't be used: {error.message}", hint=hint, details={**error.details, "final": final}
             ) from error
@@ -65,15 +67,16 @@ class Endpoint:
         details: dict[str, Any] = {"status": status, "final": status in (401, 403, 404)}
         if opened.headers.get("retry-after", "").isdecimal():
             details["retry_after"] = float(opened.headers["retry-after"])
+        url, key, model = (self._names[name] for name in _PLAIN_NAMES)
         hints = {
-            401: f"Check {self._setting}_KEY.",
-            403: f"Check {self._setting}_KEY and what it may use.",
-            404: f"Check {self._setting}_URL and {self._setting}_MODEL.",
+            401: f"Check {key}.",
+            403: f"Check {key} and what it may use.",
+            404: f"Check {url} and {model}.",
             429: "The provider limits calls: try again later.",
         }
         return ModelError(
             f"The model's service answered {status}: {await self._reason(opened)}",
-            hint=hints.get(status, f"Check {self._setting}_URL and {self._setting}_MODEL, or try again later."),
+            hint=hints.get(status, f"Check {url} and {model}, or try again later."),
             details=details,
         )
 

@@ -32,6 +32,7 @@ class RerankEndpoint:
         key: str = "",
         style: str = "jina",
         max_passage_chars: int = 0,
+        setting: str = "OPORA_RERANK",
         client: GuardedClient | None = None,
     ) -> None:
         """``url`` is the address below which ``/rerank`` is found, or the whole address with it."""
@@ -40,7 +41,7 @@ class RerankEndpoint:
                 "rerank_style", f"There is no rerank style named '{style}'.", hint=f"Known are: {', '.join(STYLES)}."
             )
         base = url.rstrip("/").removesuffix(PATH)
-        self._endpoint = Endpoint(base, key=key, setting="OPORA_RERANK", client=client)
+        self._endpoint = Endpoint(base, key=key, setting=setting, client=client)
         self._model = model
         self._style = STYLES[style]
         self._logits: bool | None = False if self._style.is_unit else None

@@ -25,7 +25,8 @@ class Fallback:
     async def __call__(self, draft: Draft, run: Run) -> Draft:
         question = draft.question
         settings = question.settings.values
-        if settings.fallback_strategy is FallbackStrategy.MODEL and self._model is not None:
+        model = run.chat_model(self._model)
+        if settings.fallback_strategy is FallbackStrategy.MODEL and model is not None:
             registry = Registry(citations_enabled=False)
             messages = [
                 ChatMessage(role="system", content=fixed_text("fallback_prompt", question.language)),
@@ -33,7 +34,7 @@ class Fallback:
             ]
             options = chat_options(settings)
             generated = await generate(
-                self._model,
+                model,
                 messages,
                 options,
                 decoder=registry.decoder(),

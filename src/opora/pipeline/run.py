@@ -8,12 +8,22 @@ from dataclasses import dataclass, field
 from opora.domain.question import Draft
 from opora.domain.search import SearchResult
 from opora.domain.stream import ResponseType, StreamEvent
+from opora.ports import ChatModel
 
 Emit = Callable[[StreamEvent], Awaitable[None]]
 
 
 async def _nowhere(event: StreamEvent) -> None:
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunModels:
+    """Models chosen for one question. Without a chat model the answer is quotes."""
+
+    chat: ChatModel | None
+    understand: ChatModel | None = None
+    """A smaller one that rewrites questions; the chat model steps in where it fails, or where there is none."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,6 +34,8 @@ class Run:
     """
 
     emit: Emit = _nowhere
+    models: RunModels | None = None
+    """The models of this one question; None: those of the installation."""
     stop_requested: bool = False
     draft: Draft | None = None
     """The draft after the last event that ended; what the trace of a failed run is made from."""
@@ -33,6 +45,15 @@ class Run:
     """The sources that were sent; None before they were."""
     times: list[tuple[str, float]] = field(default_factory=list)
     """Milliseconds by event, in the order of the events."""
+
+    def chat_model(self, default: ChatModel | None) -> ChatModel | None:
+        """Who writes the answer."""
+        return self.models.chat if self.models else default
+
+    def understand_models(self, default: ChatModel | None) -> tuple[ChatModel, ...]:
+        """Who rewrites the question, and who does it next where that one fails."""
+        chat, small = self.chat_model(default), self.models.understand if self.models else None
+        return tuple(model for model in (small, None if chat is small else chat) if model is not None)
 
     @property
     def answer_text(self) -> str:

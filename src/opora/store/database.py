@@ -25,6 +25,7 @@ from opora.store.facts import SqlFacts
 from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
+from opora.store.models import SqlModels
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
 from opora.store.work import SqlWork
@@ -71,6 +72,10 @@ class SqlRepositories:
     @cached_property
     def memory(self) -> SqlMemory:
         return SqlMemory(self._connection)
+
+    @cached_property
+    def models(self) -> SqlModels:
+        return SqlModels(self._connection)
 
     @cached_property
     def work(self) -> SqlWork:

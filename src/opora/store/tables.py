@@ -247,6 +247,29 @@ work = sa.Table(
     sa.Index(None, "base_id"),
 )
 
+models = sa.Table(
+    "models",
+    metadata,
+    _id("model_id", primary_key=True),
+    _id("tenant_id"),
+    _word("kind"),
+    _word("provider"),
+    _text("name"),
+    _text("model"),
+    _text("base_url"),
+    _text("options"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "tenant_id", "created_at"),
+)
+
+model_keys = sa.Table(
+    "model_keys",
+    metadata,
+    _id("model_id", sa.ForeignKey("models.model_id", ondelete="CASCADE"), primary_key=True),
+    _text("token"),
+)
+
 facts = sa.Table(
     "facts",
     metadata,

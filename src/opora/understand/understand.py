@@ -23,13 +23,15 @@ async def understand(
     model: ChatModel | None,
     *,
     messages: Sequence[ChatMessage] = (),
+    fallback: ChatModel | None = None,
     options: ChatOptions = REWRITE_OPTIONS,
     seconds: float = REWRITE_TIMEOUT,
 ) -> Draft:
     """The draft with its rewritten query and intent. ``messages`` are those of `opora.prompt.build.rewrite_messages`.
 
     The question's own words stay where rewriting is off, and where the reply can't be read. A model that fails is a
-    warning, and the rule for follow-ups is used in its place: the question goes on either way.
+    warning, and ``fallback`` or, without one, the rule for follow-ups is used in its place: the question goes on
+    either way.
     """
     if not draft.question.settings.values.enable_rewrite:
         return draft
@@ -38,6 +40,10 @@ async def understand(
     try:
         reply = read_reply(await _ask(model, messages, options, seconds))
     except OporaError as error:
+        if fallback is not None:
+            warning = f"The model for understanding questions failed, the chat model was asked: {error.message}"
+            draft = replace(draft, warnings=(*draft.warnings, warning))
+            return await understand(draft, fallback, messages=messages, options=options, seconds=seconds)
         return replace(
             draft,
             rewritten_query=follow_up_query(draft.question.text, draft.history),

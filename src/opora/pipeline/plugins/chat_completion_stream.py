@@ -32,8 +32,9 @@ class ChatCompletionStream:
         self._quoter = services.quoter
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
-        if self._model is not None:
-            return await call_next(await self._written(self._model, draft, run))
+        model = run.chat_model(self._model)
+        if model is not None:
+            return await call_next(await self._written(model, draft, run))
         if not draft.question.scope.bases:
             raise ModelNotConfigured(
                 "There is nothing to quote from: no knowledge base is in scope, and no chat model is set.",

@@ -27,12 +27,13 @@ class QueryUnderstand:
         self._model = services.chat_model
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
-        wanted = self._model is not None and draft.question.settings.values.enable_rewrite
+        first, second, *_ = (*run.understand_models(self._model), None, None)
+        wanted = first is not None and draft.question.settings.values.enable_rewrite
         messages = rewrite_messages(draft) if wanted else []
-        draft = await understand(draft, self._model, messages=messages)
-        if self._model is None or not draft.rewritten_query:
+        draft = await understand(draft, first, messages=messages, fallback=second)
+        if first is None or not draft.rewritten_query:
             draft = _about_quoted(draft)
-        if self._model is None and draft.question.beside.attachments:
+        if run.chat_model(self._model) is None and draft.question.beside.attachments:
             draft = replace(draft, warnings=(*draft.warnings, NOT_READ))
         return await call_next(draft)
 

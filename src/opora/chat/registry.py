@@ -1,0 +1,244 @@
+"""Use cases on the registry of models: keep endpoints, try them, and choose one of them for a question."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from opora.domain.errors import Forbidden, InvalidInput, OporaError
+from opora.domain.models import ModelEntry, ModelKind
+from opora.domain.scope import Scope
+from opora.ports import ChatMessage, ChatModel, ChatOptions, Clock, Database, Embedder, NewId, Reranker, Secrets
+
+TEST_SECONDS = 30.0
+MAX_KEY_CHARS = 4_096
+EXTRACTIVE = "extractive"
+"""The id under which 'no chat model: quotes' is chosen."""
+
+Made = ChatModel | Embedder | Reranker
+
+
+class Maker(Protocol):
+    """Builds what an entry describes, and knows what can be described (`opora.bootstrap.endpoints`)."""
+
+    def providers(self, kind: ModelKind) -> tuple[str, ...]: ...
+
+    def checked_options(self, kind: ModelKind, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Raises `InvalidInput` naming the option that does not fit."""
+        ...
+
+    def make(self, entry: ModelEntry, key: str) -> Made: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What came of a test call."""
+
+    ok: bool
+    milliseconds: float
+    detail: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The chat model of one question: None for quotes; ``options`` are the entry's own settings."""
+
+    model: ChatModel | None
+    options: Mapping[str, Any]
+
+
+class ModelRegistry:
+    """Everybody of a tenant sees its entries; only administrators change and try them."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        secrets: Secrets,
+        maker: Maker,
+        default: ChatModel | None,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._database = database
+        self._secrets = secrets
+        self._maker = maker
+        self._default = default
+        self._clock = clock
+        self._new_id = new_id
+        self._live: dict[str, tuple[ModelEntry, Made]] = {}
+        self._retired: list[Made] = []
+        """Models of entries that were changed: a question may still be using them."""
+
+    def types(self) -> dict[str, tuple[str, ...]]:
+        """The providers of each kind."""
+        return {kind.value: self._maker.providers(kind) for kind in ModelKind}
+
+    async def add(
+        self,
+        scope: Scope,
+        *,
+        kind: ModelKind,
+        provider: str,
+        name: str,
+        model: str,
+        base_url: str,
+        options: Mapping[str, Any] | None = None,
+    ) -> ModelEntry:
+        _check_admin(scope)
+        now = self._clock()
+        entry = ModelEntry(
+            model_id=self._new_id(),
+            tenant_id=scope.tenant_id,
+            kind=kind,
+            provider=provider,
+            name=name.strip() or model,
+            model=model.strip(),
+            base_url=base_url.strip(),
+            options=options or {},
+            created_at=now,
+            updated_at=now,
+        )
+        entry = self._checked(entry)
+        async with self._database.begin() as repositories:
+            await repositories.models.add(scope, entry)
+        return entry
+
+    async def get(self, scope: Scope, model_id: str) -> ModelEntry:
+        async with self._database.read() as repositories:
+            return await repositories.models.get(scope, model_id)
+
+    async def all(self, scope: Scope) -> list[ModelEntry]:
+        async with self._database.read() as repositories:
+            return await repositories.models.all(scope)
+
+    async def update(self, scope: Scope, model_id: str, changes: Mapping[str, Any]) -> ModelEntry:
+        """Change ``provider``, ``name``, ``model``, ``base_url`` or ``options``.
+
+        Another address loses the key: it was given for the old one.
+        """
+        _check_admin(scope)
+        async with self._database.begin() as repositories:
+            before = await repositories.models.get(scope, model_id)
+            entry = self._checked(replace(before, **changes, updated_at=self._clock()))
+            await repositories.models.update(scope, entry)
+            if _origin(entry.base_url) != _origin(before.base_url) and before.has_key:
+                await repositories.models.seal_key(scope, model_id, "")
+                entry = replace(entry, has_key=False)
+        self._retire(model_id)
+        return entry
+
+    async def delete(self, scope: Scope, model_id: str) -> None:
+        _check_admin(scope)
+        async with self._database.begin() as repositories:
+            await repositories.models.delete(scope, model_id)
+        self._retire(model_id)
+
+    async def set_key(self, scope: Scope, model_id: str, key: str) -> ModelEntry:
+        """Keep a key, sealed; an empty one takes it away. No call gives it back."""
+        _check_admin(scope)
+        key = key.strip()
+        if len(key) > MAX_KEY_CHARS or not (key.isascii() and (not key or key.isprintable())):
+            raise InvalidInput.of("key", "This can't be a key.")
+        async with self._database.begin() as repositories:
+            entry = await repositories.models.get(scope, model_id)
+            token = await asyncio.to_thread(self._secrets.seal, key) if key else ""
+            await repositories.models.seal_key(scope, model_id, token)
+            entry = replace(entry, has_key=bool(key), updated_at=self._clock())
+            await repositories.models.update(scope, entry)
+        self._retire(model_id)
+        return entry
+
+    async def chosen(self, scope: Scope, model_id: str) -> Chosen:
+        """The chat model with this id; '' is the one of the settings.
+
+        Raises `NotFound` for an unknown id and `InvalidInput` for a model of another kind.
+        """
+        if not model_id or (self._default is not None and model_id == self._default.identity):
+            return Chosen(model=self._default, options={})
+        if model_id == EXTRACTIVE:
+            return Chosen(model=None, options={})
+        entry = await self.get(scope, model_id)
+        if entry.kind is not ModelKind.CHAT:
+            raise InvalidInput.of("summary_model_id", f"'{entry.name}' is no chat model.")
+        model: Any = await self._made(scope, entry)
+        return Chosen(model=model, options=entry.options)
+
+    async def test(self, scope: Scope, model_id: str) -> Tried:
+        """One real call. Whatever comes of it is told, and nothing is raised but for the entry itself."""
+        _check_admin(scope)
+        entry = await self.get(scope, model_id)
+        started = perf_counter()
+        try:
+            made = await self._made(scope, entry)
+            async with asyncio.timeout(TEST_SECONDS):
+                detail = await _try(entry.kind, made)
+            ok, hint = True, ""
+        except OporaError as error:
+            ok, detail, hint = False, error.message, error.hint
+        except TimeoutError:
+            ok, detail, hint = False, f"It did not answer within {TEST_SECONDS:g} seconds.", ""
+        return Tried(ok=ok, milliseconds=(perf_counter() - started) * 1000, detail=detail, hint=hint)
+
+    async def close(self) -> None:
+        for made in (*(made for _, made in self._live.values()), *self._retired):
+            await made.close()
+
+    async def _made(self, scope: Scope, entry: ModelEntry) -> Made:
+        known = self._live.get(entry.model_id)
+        if known is not None and known[0] == entry:
+            return known[1]
+        async with self._database.read() as repositories:
+            token = await repositories.models.sealed_key(scope, entry.model_id)
+        key = await asyncio.to_thread(self._secrets.unseal, token) if token else ""
+        self._retire(entry.model_id)
+        made = self._maker.make(entry, key)
+        self._live[entry.model_id] = (entry, made)
+        return made
+
+    def _retire(self, model_id: str) -> None:
+        known = self._live.pop(model_id, None)
+        if known is not None:
+            self._retired.append(known[1])
+
+    def _checked(self, entry: ModelEntry) -> ModelEntry:
+        known = self._maker.providers(entry.kind)
+        if entry.provider not in known:
+            raise InvalidInput.of(
+                "provider", f"There is no provider '{entry.provider}' of {entry.kind.value} models.",
+                hint=f"Known are: {', '.join(known)}.",
+            )  # fmt: skip
+        parts = urlsplit(entry.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+            raise InvalidInput.of(
+                "base_url", "The address is no http or https address.", hint="Such as https://host/v1; keys go apart."
+            )
+        return replace(entry, options=self._maker.checked_options(entry.kind, entry.options))
+
+
+async def _try(kind: ModelKind, made: Any) -> str:
+    if kind is ModelKind.CHAT:
+        asked = [ChatMessage(role="user", content="Reply with the word OK.")]
+        pieces = [delta.content async for delta in made.stream(asked, ChatOptions(temperature=0.0, max_tokens=64))]
+        return f"It answered: {''.join(pieces).strip()[:100] or '(thinking only)'}"
+    if kind is ModelKind.EMBEDDING:
+        return f"Its vectors have {len(await made.embed_query('ready?'))} numbers."
+    scores = await made.rerank(
+        "capital of France", ["Paris is the capital of France.", "Bolts are tightened crosswise."]
+    )
+    return f"Scores: {', '.join(f'{score:.3f}' for score in scores)}"
+
+
+def _check_admin(scope: Scope) -> None:
+    if not scope.principal.is_admin:
+        raise Forbidden("Only administrators change models.")
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port
