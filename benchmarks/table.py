@@ -54,6 +54,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(name="chat_speed", quick={"chunks": 100, "questions": 6}),
     Benchmark(name="pure_speed"),
     Benchmark(name="stream_speed", quick={"followers": 20, "events": 40}),
+    Benchmark(name="stream_load", quick={"answers": 10, "words": 5, "replayed": 1_000}),
     Benchmark(name="keyword_quality", folders="folders"),
     Benchmark(name="retrieval_quality", folders="folders"),
 )
@@ -158,6 +159,23 @@ AIMS: tuple[Aim, ...] = (
         benchmark="chat_speed",
         path=["first in its session", "p50_ms"],
         most=8,
+        unit="ms",
+    ),
+    *(
+        Aim(
+            what=f"a word of one of 500 answers at once, from the model to its reader, {name}",
+            benchmark="stream_load",
+            path=["whole", f"delay_{name}_ms"],
+            most=most,
+            unit="ms",
+        )
+        for name, most in (("p50", 2), ("p99", 10))
+    ),
+    Aim(
+        what="a log of 10,000 events read again, p50",
+        benchmark="stream_load",
+        path=["replay", "replay_p50_ms"],
+        most=100,
         unit="ms",
     ),
     Aim(

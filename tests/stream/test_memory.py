@@ -180,6 +180,27 @@ async def test_a_reader_of_a_log_whose_run_died_is_let_go(log: MemoryStreamLog, 
     assert await asyncio.wait_for(reader, 5) == [(0, QUERY)]
 
 
+async def test_a_silent_log_lets_its_readers_go_though_nobody_else_appends(time: Time) -> None:
+    log = MemoryStreamLog(clock=time, ttl=timedelta(milliseconds=30))
+    await fill(log, QUERY)
+    readers = [asyncio.create_task(gather(log)) for _ in range(3)]
+    await settle()
+    await fill(log, PIECES[0])
+    for reader in readers:
+        assert len(await asyncio.wait_for(reader, 5)) == 2
+
+
+async def test_a_log_that_is_over_keeps_no_timer(log: MemoryStreamLog) -> None:
+    await fill(log, QUERY)
+    reader = asyncio.create_task(gather(log))
+    await settle()
+    (kept,) = log._logs.values()
+    assert kept.watch is not None
+    await fill(log, COMPLETE)
+    await reader
+    assert kept.watch.cancelled()
+
+
 async def test_finished_logs_make_room_and_running_ones_stay(time: Time) -> None:
     log = MemoryStreamLog(clock=time, max_logs=2)
     await fill(log, QUERY, COMPLETE, message="done")

@@ -91,6 +91,7 @@ async def _serve_app(app: App, listener: socket.socket, stop: Stop, demo: Path |
     import uvicorn
 
     from opora.api.app import create_app
+    from opora.bootstrap.collector import settle_collector
 
     settings = app.settings
     up = asyncio.Event()
@@ -116,6 +117,7 @@ async def _serve_app(app: App, listener: socket.socket, stop: Stop, demo: Path |
     address = f"http://{_reached_at(settings.host)}:{listener.getsockname()[1]}"
     app.announce(address)
     typer.echo(f"Opora is at {address}  (stop it with Ctrl-C)", err=demo is not None)
+    settle_collector()
     showing = asyncio.create_task(_demo(address, settings, demo)) if demo is not None else None
     try:
         await serving

@@ -31,6 +31,11 @@ class _Log:
     has_late_title: bool = False
     is_gone: bool = False
     stop_written: asyncio.Event = field(default_factory=asyncio.Event)
+    heard_at: float = 0.0
+    """The last append by the clock of the loop."""
+    watch: asyncio.TimerHandle | None = None
+    """Looks whether the log fell silent: one for each log that is followed, as a timer a wait costs more than the
+    rest of it."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Replaced at each append: whoever holds the old one is woken, and nobody has to sign off."""
 
@@ -89,10 +94,13 @@ class MemoryStreamLog:
         log.size += size
         self._size += size
         log.last_append = now
+        log.heard_at = asyncio.get_running_loop().time()
         if log.finished_at is not None:
             log.has_late_title = True
         elif event.response_type is TERMINAL:
             log.finished_at = now
+            if log.watch is not None:
+                log.watch.cancel()
         elif event.response_type is ResponseType.STOP:
             log.stop_written.set()
         self._logs.move_to_end(key)
@@ -145,21 +153,33 @@ class MemoryStreamLog:
                 yield offset, log.events[offset]
                 offset += 1
             if log.finished_at is None:
-                if log.is_gone or not await self._wait(log, self._ttl.total_seconds()):
+                if log.is_gone:
                     return
+                if log.watch is None:
+                    self._watch(log, self._ttl.total_seconds())
+                await log.changed.wait()
             elif was_open and self._awaits_title(log):
                 was_open = False
                 await self._wait(log, self._title_wait)
             else:
                 return
 
-    async def _wait(self, log: _Log, seconds: float) -> bool:
-        """False when nothing came in that time: the run behind the log is dead, or there is no title."""
+    def _watch(self, log: _Log, seconds: float) -> None:
+        log.watch = asyncio.get_running_loop().call_later(seconds, self._look_for_silence, log)
+
+    def _look_for_silence(self, log: _Log) -> None:
+        """Let the followers go when nothing came in all that time: the run behind the log is dead."""
+        left = log.heard_at + self._ttl.total_seconds() - asyncio.get_running_loop().time()
+        if left > 0:
+            self._watch(log, left)
+        else:
+            log.is_gone = True
+            log.wake()
+
+    async def _wait(self, log: _Log, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await log.changed.wait()
-                return True
-        return False
 
     def _awaits_title(self, log: _Log) -> bool:
         return not log.has_late_title and bool(log.events[-1].data.get(TITLE_PENDING))
@@ -201,6 +221,8 @@ class MemoryStreamLog:
 
     def _drop(self, key: tuple[str, str]) -> None:
         log = self._logs.pop(key)
+        if log.watch is not None:
+            log.watch.cancel()
         self._size -= log.size
         log.is_gone = True
         log.wake()
