@@ -30,11 +30,12 @@ class Endpoint:
     def __init__(self, url: str, *, key: str = "", setting: str, client: GuardedClient | None = None) -> None:
         """``setting`` begins the names of the settings that hints mention, such as ``OPORA_CHAT``; '' for a model that
         is not named by settings."""
+        self._names = {name: f"{setting}_{name}" if setting else _PLAIN_NAMES[name] for name in _PLAIN_NAMES}
         if urlsplit(url).scheme not in ("http", "https"):
-            raise InvalidInput(f"'{url}' is not an http address.", hint="Give one such as http://host/v1.")
+            hint = f"Set {self._names['URL']}, such as http://host/v1."
+            raise InvalidInput(f"'{url}' is not an http address.", hint=hint)
         self._url = url.rstrip("/")
         self._key = key
-        self._names = {name: f"{setting}_{name}" if setting else _PLAIN_NAMES[name] for name in _PLAIN_NAMES}
         self._client = client or GuardedClient(policy_for(url, f"{setting}_URL"))
         self._owned = client is None
 
