@@ -12,6 +12,7 @@ from opora.domain.errors import InvalidInput, ModelError, NotFound
 from opora.domain.scope import Principal
 from opora.domain.stream import ResponseType as R
 from opora.models.scripted import ScriptedChat
+from opora.pipeline.run import RunModels
 from opora.ports import ChatDelta, ChatMessage
 
 QUESTION = "Когда возмещают расходы на проезд, если командировка была длинной и билеты куплены заранее?"
@@ -151,6 +152,19 @@ async def test_a_stopped_answer_has_its_title_and_the_end_of_the_process_leaves_
     assert len(naming) == 1
     await person.app.close()
     assert all(task.done() for task in naming)
+
+
+async def test_the_model_that_answers_makes_the_title_too(talk, monkeypatch) -> None:
+    default, chosen = Person(free=True), Person("Другой заголовок", free=True)
+    person = await talk(default, title="")
+
+    async def choose(*ids):
+        return RunModels(chat=chosen), {}
+
+    monkeypatch.setattr(person.app.chat, "_chosen", choose)
+    await person.ask(QUESTION, overrides=NO_REWRITE)
+    await asyncio.gather(*person.app.chat._answering._naming)
+    assert (await title_of(person), default.titles) == ("Другой заголовок", [])
 
 
 async def test_on_demand_from_the_first_question_or_a_given_one(talk) -> None:

@@ -18,7 +18,7 @@ from opora.domain.scope import Scope
 from opora.domain.stream import TERMINAL, ResponseType, StreamEvent
 from opora.pipeline.generate import ANSWER_EVENT_ID
 from opora.pipeline.run import Run, RunModels
-from opora.ports import StreamLog
+from opora.ports import ChatModel, StreamLog
 from opora.stream.titles import TITLE_PENDING
 
 _log = logging.getLogger(__name__)
@@ -92,9 +92,10 @@ class Answering:
 
         running = Running(round=round_, run=Run(emit=emit, models=models))
         self.running[message_id] = running
-        if round_.title and self._titles.has_model:
+        namer = models.chat if models else self._titles.model
+        if round_.title and namer is not None:
             running.awaits_title = True
-            naming = asyncio.create_task(self._name(running), name=f"title of {session_id}")
+            naming = asyncio.create_task(self._name(running, namer), name=f"title of {session_id}")
             self._naming.add(naming)
             naming.add_done_callback(self._naming.discard)
         running.task = asyncio.create_task(self._answer(running), name=message_id)
@@ -174,11 +175,11 @@ class Answering:
             _log.exception("The citations of an answer could not be checked")
             return ()
 
-    async def _name(self, running: Running) -> None:
+    async def _name(self, running: Running, model: ChatModel) -> None:
         """Make a title and send it, before the terminal event or in the moment that readers wait behind it."""
         question, title = running.question, ""
         try:
-            made = await self._titles.made_from(question.text)
+            made = await self._titles.made_from(question.text, model)
             if made != running.round.title and await self._titles.replace(
                 question.scope, question.session_id, old=running.round.title, title=made
             ):

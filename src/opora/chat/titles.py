@@ -48,19 +48,15 @@ class Titles:
 
     def __init__(self, database: Database, model: ChatModel | None, clock: Clock) -> None:
         self._database = database
-        self._model = model
+        self.model = model
         self._clock = clock
 
-    @property
-    def has_model(self) -> bool:
-        return self._model is not None
-
-    async def made_from(self, question: str) -> str:
+    async def made_from(self, question: str, model: ChatModel | None) -> str:
         """A title for a question; the shortened question when there is no model, or it fails."""
-        if self._model is not None:
+        if model is not None:
             try:
                 async with asyncio.timeout(TITLE_SECONDS):
-                    title = await _asked(self._model, question)
+                    title = await _asked(model, question)
             except (ModelError, TimeoutError) as exc:
                 _log.warning("A title could not be made: %s", exc)
             else:
@@ -89,7 +85,7 @@ class Titles:
         text = question.strip() or next(iter(asked), "")
         if not text:
             raise InvalidInput("There is nothing to make a title from.", hint="Ask a question first.")
-        title = await self.made_from(text)
+        title = await self.made_from(text, self.model)
         async with self._database.begin() as repositories:
             session = await repositories.sessions.get(scope, session_id)
             await repositories.sessions.update(scope, replace(session, title=title, updated_at=self._clock()))
