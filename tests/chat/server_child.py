@@ -1,4 +1,7 @@
-"""Asks one question in a process of its own and holds the answer in the middle, until it is stopped or killed."""
+"""Asks one question in a process of its own and holds the answer in the middle, until it is stopped or killed.
+
+Without the address of a Redis the log is in its memory.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from opora.models.scripted import ScriptedChat
 from opora.settings import Settings
 
 
-async def main(data: str, url: str, prefix: str) -> None:
+async def main(data: str, url: str, prefix: str, free: str = "2") -> None:
     held = asyncio.Event()
     said = 0
 
     async def hold() -> None:
         nonlocal said
         said += 1
-        if said > 2:
+        if said > int(free):
             held.set()
             await asyncio.Event().wait()
 
@@ -27,8 +30,8 @@ async def main(data: str, url: str, prefix: str) -> None:
         {
             "data": data,
             "embedding": "none",
-            "STREAM_MANAGER_TYPE": "redis",
-            "REDIS_URL": url,
+            "STREAM_MANAGER_TYPE": "redis" if url else "memory",
+            "REDIS_URL": url or None,
             "REDIS_PREFIX": prefix,
             "retrieval": {"enable_rewrite": False},
         }

@@ -189,9 +189,11 @@ async def test_one_that_looked_alive_at_the_start_is_looked_at_again(
         assert (stored.is_completed, stored.finish) == (True, Finish.INTERRUPTED)
 
 
-async def child(data: Path, url: str, prefix: str) -> tuple[asyncio.subprocess.Process, tuple[str, str]]:
+async def child(
+    data: Path, url: str = "", prefix: str = "", free: int = 2
+) -> tuple[asyncio.subprocess.Process, tuple[str, str]]:
     """A server in a process of its own, in the middle of an answer."""
-    program = [sys.executable, str(Path(__file__).with_name("server_child.py")), str(data), url, prefix]
+    program = [sys.executable, str(Path(__file__).with_name("server_child.py")), str(data), url, prefix, str(free)]
     process = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), 60)
@@ -241,6 +243,25 @@ async def test_killed_in_the_middle_readers_are_told_and_the_message_is_flagged(
     again = await App.open(settings_at(tmp_path, redis_server.url, "killed"))
     try:
         assert await events(again.chat, ids) == found
+    finally:
+        await again.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("free", [0, 1, 2])
+async def test_killed_with_its_log_in_memory_the_answer_is_flagged_at_the_next_start(tmp_path: Path, free: int) -> None:
+    """Whatever it had said: what was in memory is gone, and nobody waits for it."""
+    process, ids = await child(tmp_path, free=free)
+    process.kill()
+    await process.wait()
+    again = await App.open(Settings(data=tmp_path, embedding="none"))
+    try:
+        stored = await again.sessions.message(SCOPE, ids[1])
+        assert (stored.is_completed, stored.finish) == (True, Finish.INTERRUPTED)
+        told = await frames(again, ids)
+        assert told[-1]["data"] == {"finish": "interrupted"}
+        assert [one["response_type"] for one in await frames(again, ids, 2)] == ["complete"]
+        assert await again.chat.stop(SCOPE, *ids) is False
     finally:
         await again.close()
 

@@ -225,3 +225,16 @@ async def test_a_question_that_the_log_has_no_room_for_is_stored_as_failed(talk,
         await person.ask(QUESTION)
     _, answer = await person.app.sessions.messages(person.scope, person.session_id)
     assert (answer.is_completed, answer.finish) == (True, Finish.ERROR)
+
+
+async def test_a_run_ends_by_itself_and_keeps_what_was_written(talk) -> None:
+    gate = Gate(1)
+    person = await talk(ScriptedChat(["Да", "нет"], before_each=gate))
+    person.app.chat._answering._seconds = 0.2
+    await person.ask(QUESTION, overrides=NO_REWRITE)
+    events = await person.events()
+    assert [e.response_type for e in events][-2:] == [R.ERROR, R.COMPLETE]
+    assert "too long" in events[-2].content
+    stored = await person.message()
+    assert (stored.content, stored.finish) == ("Да", Finish.ERROR)
+    assert person.app.settings.answer_seconds == 2 * 60 * 60
