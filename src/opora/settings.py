@@ -126,6 +126,20 @@ class Settings(BaseSettings):
         description="What the keys of events begin with; empty: stream:events.",
         validation_alias="REDIS_PREFIX",
     )
+    otel_endpoint: str = Field(
+        default="",
+        description="Base address of an OpenTelemetry collector (OTLP over HTTP) that gets spans; empty: none.",
+        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+    )
+    langfuse_public_key: str = Field(
+        default="", description="Public key of Langfuse, which then gets spans.", validation_alias="LANGFUSE_PUBLIC_KEY"
+    )
+    langfuse_secret_key: SecretStr | None = Field(
+        default=None, description="Secret key of Langfuse.", validation_alias="LANGFUSE_SECRET_KEY"
+    )
+    langfuse_host: str = Field(
+        default="https://cloud.langfuse.com", description="Address of Langfuse.", validation_alias="LANGFUSE_HOST"
+    )
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     @field_validator("allowed_hosts", "model_hosts", mode="before")

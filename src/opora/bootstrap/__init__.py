@@ -7,8 +7,8 @@ from typing import Any
 
 from opora.bootstrap.app import App
 from opora.bootstrap.models import Models
+from opora.bootstrap.outside import order
 from opora.pipeline.builder import PRESETS
-from opora.pipeline.table import plugin_events
 from opora.settings import Settings
 from opora.store import backup, owner
 
@@ -30,8 +30,4 @@ def read_backup(settings: Settings, source: Path, *, force: bool) -> dict[str, A
 
 def plugin_order() -> list[dict[str, Any]]:
     """The events of a question to a base, each with its plugins, outermost first."""
-    registered = plugin_events()
-    return [
-        {"event": event.value, "plugins": [name for name, events in registered if event in events]}
-        for event in PRESETS["rag_stream"]
-    ]
+    return order(PRESETS["rag_stream"])

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
 from opora.bootstrap.endpoints import EndpointMaker
 from opora.bootstrap.models import Models, make_models
+from opora.bootstrap.outside import make_manager
 from opora.bootstrap.streams import make_log
+from opora.bootstrap.tracing import TracedManager, make_tracer
 from opora.chat.branches import Branches
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
@@ -30,15 +32,16 @@ from opora.knowledge.bases import Bases
 from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.pipeline.fallback import Fallback
-from opora.pipeline.manager import EventManager
 from opora.pipeline.services import Services
-from opora.pipeline.table import make_plugins
 from opora.ports import Embedder, Reranker, SearchEngine, StreamLog
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.settings import Settings
 from opora.store import owner
 from opora.store.ids import new_id
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
 
 KEY_PRINCIPAL = Principal(tenant_id=DEFAULT_TENANT_ID, user_id="key", is_admin=True)
 
@@ -67,15 +70,16 @@ class App:
     log: StreamLog
     jobs: JobRunner
 
-    def __init__(self, settings: Settings, models: Models, engine: SearchEngine) -> None:
+    def __init__(self, settings: Settings, models: Models, engine: SearchEngine, tracer: Tracer | None = None) -> None:
         self.settings = settings
         self._models = models
+        self._tracer = tracer
         self._engine = engine
         self._closing = AsyncExitStack()
         self._owner: owner.FolderOwner | None = None
 
     @classmethod
-    async def open(cls, settings: Settings, *, models: Models | None = None) -> Self:
+    async def open(cls, settings: Settings, *, models: Models | None = None, tracer: Tracer | None = None) -> Self:
         """Take the data folder and start everything on it, with the models of the settings or with those given.
 
         Raises `Busy` when another process has the folder, `InvalidInput` for settings that do not fit.
@@ -85,7 +89,7 @@ class App:
             folder = owner.FolderOwner.take(settings.data)
             stack.callback(folder.release)
             models = models or await make_models(settings, stack)
-            app = cls(settings, models, _engine(settings))
+            app = cls(settings, models, _engine(settings), tracer)
             app._owner = folder
             stack.push_async_callback(app._engine.close)
             await app._put_together(installation, stack)
@@ -213,7 +217,11 @@ class App:
             gate=OperatingPoint(model_floor=embedder.card.vector_threshold if embedder else 0.0),
         )
         self.memory = Memory(database=database, clock=now, new_id=new_id)
-        orchestrator = Orchestrator(_manager(services), fallback=Fallback(services))
+        manager = make_manager(services)
+        tracer = self._tracer or make_tracer(settings, stack)
+        if tracer is not None:
+            manager = TracedManager(manager, tracer)
+        orchestrator = Orchestrator(manager, fallback=Fallback(services))
         self.direct = Direct(
             orchestrator=orchestrator,
             clock=now,
@@ -262,10 +270,6 @@ class App:
         stack.push_async_callback(self.chat.close)
         await self.jobs.start()
         stack.push_async_callback(self.jobs.close)
-
-
-def _manager(services: Services) -> EventManager:
-    return EventManager(make_plugins(services))
 
 
 def _keys(settings: Settings) -> dict[str, Principal]:

@@ -18,4 +18,6 @@ def pipeline(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")
         print_json({"events": order})
         return
     for number, step in enumerate(order, start=1):
-        say(f"{number:2}. {step['event']:<24} {' -> '.join(step['plugins']) or '(no plugin)'}")
+        packages = step.get("from", {})
+        names = [f"{name} ({packages[name]})" if name in packages else name for name in step["plugins"]]
+        say(f"{number:2}. {step['event']:<24} {' -> '.join(names) or '(no plugin)'}")

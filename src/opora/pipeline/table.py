@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from opora.pipeline.events import EventType
 from opora.pipeline.plugin import Plugin
 from opora.pipeline.services import Services
 
@@ -34,9 +33,9 @@ def make_plugins(services: Services) -> list[Plugin]:
     return [_load(target)(services) for target in PLUGINS]
 
 
-def plugin_events() -> list[tuple[str, frozenset[EventType]]]:
-    """Name and events of every plugin, in the order of the table."""
-    return [(plugin.name, plugin.events) for plugin in map(_load, PLUGINS)]
+def plugin_types() -> list[type[Any]]:
+    """The class of each, in the order of the table."""
+    return [_load(target) for target in PLUGINS]
 
 
 def _load(target: str) -> type[Any]:
