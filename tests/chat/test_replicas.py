@@ -124,7 +124,7 @@ async def test_stopped_from_the_other_server_what_was_written_stays(redis_server
         asking(tmp_path, redis_server.url, "stop") as asker,
         replica(tmp_path, redis_server.url, "stop") as other,
     ):
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(10):
             assert await other.stop(SCOPE, *asker.ids) is True
         found = await events(other, asker.ids)
         assert kinds(found).count(R.STOP) == 1

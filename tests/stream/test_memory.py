@@ -181,7 +181,7 @@ async def test_a_reader_of_a_log_whose_run_died_is_let_go(log: MemoryStreamLog, 
 
 
 async def test_a_silent_log_lets_its_readers_go_though_nobody_else_appends(time: Time) -> None:
-    log = MemoryStreamLog(clock=time, ttl=timedelta(milliseconds=30))
+    log = MemoryStreamLog(clock=time, ttl=timedelta(milliseconds=300))
     await fill(log, QUERY)
     readers = [asyncio.create_task(gather(log)) for _ in range(3)]
     await settle()

@@ -229,14 +229,14 @@ async def test_a_log_whose_writer_died_ends_its_readers_and_is_taken_over_once(
 
 async def test_a_quiet_writer_keeps_its_lease(redis_server: Any, logs: MakeLog) -> None:
     """A model may think for minutes: silence alone must not look like death."""
-    log = logs(redis_server.url, lease=0.3)
+    log = logs(redis_server.url, lease=1.2)
     await fill(log, QUERY)
     reader = await following(log)
     async with Redis.from_url(redis_server.url) as redis, redis.pubsub() as events, asyncio.timeout(10):
         await redis.config_set("notify-keyspace-events", "K$")
         await events.subscribe(f"__keyspace@0__:{log._prefix}:s:m:writer")
         renewed = 0
-        while renewed < 6:
+        while renewed < 5:
             message = await events.get_message(timeout=5)
             renewed += message is not None and message["type"] == "message"
     assert await log.state("s", "m") is LogState.RUNNING
@@ -256,15 +256,15 @@ async def test_a_lease_ends_with_its_log(redis_server: Any, logs: MakeLog) -> No
 async def test_a_server_that_says_nothing_is_given_up(redis_server: Any) -> None:
     """A connection that only seems to be there, such as behind a fallen firewall, is found by a ping."""
     async with Redis.from_url(redis_server.url) as redis:
-        wakes = Wakes(redis, quiet=0.05)
+        wakes = Wakes(redis, quiet=0.3)
         async with wakes.listening(b"quiet") as ear:
-            while not await ear.wait(0.05):
+            while not await ear.wait(0.1):
                 if wakes._reader is None or wakes._reader.done():
                     break
                 if await _pinged(redis):
                     break
             assert wakes._reader is not None, "a ping that is answered keeps the subscription"
-            await redis.client_pause(2_000)
+            await redis.client_pause(3_000)
             with pytest.raises(Lost):
                 await ear.wait(5)
             await redis.execute_command("CLIENT", "UNPAUSE")
