@@ -142,11 +142,14 @@ async def test_the_stream_ends_behind_complete_and_leaves_nothing_behind() -> No
 async def test_a_broken_connection_is_no_failure() -> None:
     app, connection = Application(), Connection()
     await app.append(QUERY, COMPLETE)
+    before = asyncio.all_tasks()
 
     async def broken(message: Any) -> None:
         raise OSError("reset")
 
     await EventStream(app.frames())({"type": "http"}, connection.receive, broken)
+    await settle()
+    assert asyncio.all_tasks() == before
 
 
 async def test_a_quiet_stream_is_kept_open() -> None:

@@ -278,7 +278,7 @@ async def test_an_answer_ends_with_its_reader(tmp_path: Path) -> None:
             if chunk.choices[0].delta.content == "После":
                 break
         await stream.close()
-        await asyncio.wait_for(model.cancelled.wait(), 5)
+        assert await asyncio.wait_for(model.cancelled.wait(), 5)
 
 
 async def test_vectors_as_numbers_and_as_bytes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
 from opora.bootstrap.endpoints import EndpointMaker
-from opora.bootstrap.models import Models, make_models
+from opora.bootstrap.models import Models, described, make_models
 from opora.bootstrap.outside import make_manager
 from opora.bootstrap.streams import make_log
 from opora.bootstrap.tracing import TracedManager, make_tracer
@@ -33,7 +33,7 @@ from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
-from opora.ports import Embedder, Reranker, SearchEngine, StreamLog
+from opora.ports import Embedder, EmbedderCard, Reranker, SearchEngine, StreamLog
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.settings import Settings
@@ -42,6 +42,8 @@ from opora.store.ids import new_id
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
+
+    from opora.ingest.limits import ParseLimits
 
 KEY_PRINCIPAL = Principal(tenant_id=DEFAULT_TENANT_ID, user_id="key", is_admin=True)
 
@@ -107,35 +109,7 @@ class App:
 
     def models(self) -> list[dict[str, Any]]:
         """The configured models, for people and clients to choose from."""
-        found: list[dict[str, Any]] = []
-        if self._models.embedder is not None:
-            card = self._models.embedder.card
-            found.append(
-                {
-                    "id": card.identity,
-                    "name": card.identity,
-                    "type": "embedding",
-                    "dimension": card.dimension,
-                    "max_tokens": card.max_tokens,
-                    "vector_threshold": card.vector_threshold,
-                    "description": card.description,
-                }
-            )
-        if self._models.chat is not None:
-            found.append({"id": self._models.chat.identity, "name": self._models.chat.identity, "type": "chat"})
-        else:
-            found.append(
-                {
-                    "id": "extractive",
-                    "name": "extractive",
-                    "type": "chat",
-                    "description": "Quotes from the documents; no text is written.",
-                }
-            )
-        if self._models.reranker is not None:
-            identity = self._models.reranker.card.identity
-            found.append({"id": identity, "name": identity, "type": "rerank"})
-        return found
+        return described(self._models)
 
     @property
     def embedder(self) -> Embedder | None:
@@ -144,6 +118,10 @@ class App:
     @property
     def reranker(self) -> Reranker | None:
         return self._models.reranker
+
+    @property
+    def _card(self) -> EmbedderCard | None:
+        return self.embedder.card if self.embedder else None
 
     async def ready(self) -> dict[str, Any]:
         """What `/readyz` and `opora doctor` show: each part, whether it works, and how to mend it."""
@@ -158,29 +136,36 @@ class App:
         return {"ready": all(check["ok"] for check in checks), "checks": checks}
 
     async def _put_together(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> None:
-        from opora.engines.directory import EngineDirectory
-        from opora.ingest.limits import ParseLimits
-        from opora.ingest.split import StructureSplitter
-        from opora.ingest.worker import ChildParser
-        from opora.models.extractive import SentenceQuoter
+        """In the order in which one stands on the other; workers start last."""
+        await self._open_stores(stack)
+        self._open_knowledge(stack)
+        self.log = make_log(self.settings, clock=now, new_id=new_id)
+        stack.push_async_callback(self.log.close)
+        orchestrator = self._open_pipeline(installation, stack)
+        self._open_models(stack)
+        self._open_conversation(orchestrator, installation)
+        await self.chat.start()
+        stack.push_async_callback(self.chat.close)
+        await self.jobs.start()
+        stack.push_async_callback(self.jobs.close)
+
+    async def _open_stores(self, stack: AsyncExitStack) -> None:
         from opora.store.blobs import FileBlobs
         from opora.store.database import SqlDatabase
-        from opora.store.secrets import KeyFile
 
-        settings = self.settings
-        self._database = database = await SqlDatabase(f"sqlite+aiosqlite:///{settings.database_path}").open()
-        stack.push_async_callback(database.close)
-        limits = ParseLimits(
-            upload_bytes=settings.upload_limit,
-            seconds=settings.parse_seconds,
-            memory_bytes=settings.parse_memory,
-            pages=settings.parse_pages,
-        )
-        parser = ChildParser(limits=limits)
+        self._database = await SqlDatabase(f"sqlite+aiosqlite:///{self.settings.database_path}").open()
+        stack.push_async_callback(self._database.close)
+        self._blobs = FileBlobs(self.settings.data / "blobs")
+        self.access = Access(self._database, api_keys=_keys(self.settings))
+
+    def _open_knowledge(self, stack: AsyncExitStack) -> None:
+        """The use cases on documents, and the workers that carry them out."""
+        from opora.ingest.split import StructureSplitter
+        from opora.ingest.worker import ChildParser
+
+        database, blobs, upload_limit = self._database, self._blobs, self.settings.upload_limit
+        parser = ChildParser(limits=_parse_limits(self.settings))
         stack.push_async_callback(parser.close)
-        blobs = FileBlobs(settings.data / "blobs")
-        self.access = Access(database, api_keys=_keys(settings))
-        embedder = self._models.embedder
         self.jobs = JobRunner(
             Ground(
                 database=database,
@@ -188,7 +173,7 @@ class App:
                 blobs=blobs,
                 parser=parser,
                 splitter=StructureSplitter(),
-                embedder=embedder,
+                embedder=self.embedder,
                 scope_of=self.access.worker,
                 clock=now,
                 new_id=new_id,
@@ -196,80 +181,100 @@ class App:
         )
         self.bases = Bases(database, self.jobs, clock=now, new_id=new_id)
         self.documents = Documents(
-            database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=settings.upload_limit
+            database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
+
+    def _open_pipeline(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> Orchestrator:
+        """Search, and the plugins that a question goes through."""
+        from opora.engines.directory import EngineDirectory
+        from opora.models.extractive import SentenceQuoter
+
+        card = self._card
         self.search = Search(
-            database=database,
+            database=self._database,
             engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
-            embedder=embedder,
-            timeout=settings.search_timeout,
-            defaults=effective(card=embedder.card if embedder else None, installation=installation, request={}),
+            embedder=self.embedder,
+            timeout=self.settings.search_timeout,
+            defaults=effective(card=card, installation=installation, request={}),
         )
-        self.log = make_log(settings, clock=now, new_id=new_id)
-        stack.push_async_callback(self.log.close)
         services = Services(
-            database=database,
+            database=self._database,
             search=self.search,
-            quoter=SentenceQuoter(embedder),
+            quoter=SentenceQuoter(self.embedder),
             chat_model=self._models.chat,
-            reranker=self._models.reranker,
-            gate=OperatingPoint(model_floor=embedder.card.vector_threshold if embedder else 0.0),
+            reranker=self.reranker,
+            gate=OperatingPoint(model_floor=card.vector_threshold if card else 0.0),
         )
-        self.memory = Memory(database=database, clock=now, new_id=new_id)
         manager = make_manager(services)
-        tracer = self._tracer or make_tracer(settings, stack)
+        tracer = self._tracer or make_tracer(self.settings, stack)
         if tracer is not None:
             manager = TracedManager(manager, tracer)
-        orchestrator = Orchestrator(manager, fallback=Fallback(services))
-        self.direct = Direct(
-            orchestrator=orchestrator,
-            clock=now,
-            new_id=new_id,
-            card=embedder.card if embedder else None,
-            installation=installation,
-            has_chat_model=self._models.chat is not None,
-            answer_seconds=settings.answer_seconds,
-        )
-        maker = EndpointMaker(settings)
+        return Orchestrator(manager, fallback=Fallback(services))
+
+    def _open_models(self, stack: AsyncExitStack) -> None:
+        """The models that tenants keep themselves."""
+        from opora.store.secrets import KeyFile
+
+        maker = EndpointMaker(self.settings)
         stack.push_async_callback(maker.close)
         self.registry = ModelRegistry(
-            database=database,
-            secrets=KeyFile(settings.data),
+            database=self._database,
+            secrets=KeyFile(self.settings.data),
             maker=maker,
             default=self._models.chat,
             clock=now,
             new_id=new_id,
         )
         stack.push_async_callback(self.registry.close)
+
+    def _open_conversation(self, orchestrator: Orchestrator, installation: Mapping[str, Any]) -> None:
+        database = self._database
+        self.memory = Memory(database=database, clock=now, new_id=new_id)
+        self.direct = Direct(
+            orchestrator=orchestrator,
+            clock=now,
+            new_id=new_id,
+            card=self._card,
+            installation=installation,
+            has_chat_model=self._models.chat is not None,
+            answer_seconds=self.settings.answer_seconds,
+        )
         self.titles = Titles(database, self._models.chat, now)
         self.chat = Chat(
             database=database,
             log=self.log,
             orchestrator=orchestrator,
-            checker=CitationChecker(database, blobs),
+            checker=CitationChecker(database, self._blobs),
             titles=self.titles,
             registry=self.registry,
             clock=now,
             new_id=new_id,
-            card=embedder.card if embedder else None,
+            card=self._card,
             installation=installation,
             has_chat_model=self._models.chat is not None,
-            answer_seconds=settings.answer_seconds,
+            answer_seconds=self.settings.answer_seconds,
         )
         self.history = HistorySearch(
             database=database,
             engine=self._engine,
             places=self.access,
-            embedder=embedder,
-            reranker=self._models.reranker,
+            embedder=self.embedder,
+            reranker=self.reranker,
         )
         self.sessions = Sessions(database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id)
         self.branches = Branches(database=database, stopper=self.chat, forgetter=self.history, clock=now, new_id=new_id)
-        await self.chat.start()
-        stack.push_async_callback(self.chat.close)
-        await self.jobs.start()
-        stack.push_async_callback(self.jobs.close)
+
+
+def _parse_limits(settings: Settings) -> ParseLimits:
+    from opora.ingest.limits import ParseLimits
+
+    return ParseLimits(
+        upload_bytes=settings.upload_limit,
+        seconds=settings.parse_seconds,
+        memory_bytes=settings.parse_memory,
+        pages=settings.parse_pages,
+    )
 
 
 def _keys(settings: Settings) -> dict[str, Principal]:

@@ -6,6 +6,7 @@ import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from opora.domain.errors import InvalidInput, ModelNotConfigured
@@ -104,3 +105,36 @@ def _client(url: str) -> GuardedClient:
     if not parts.hostname:
         raise InvalidInput(f"'{url}' is not an address.", hint="Give a full address such as http://127.0.0.1:11434/v1.")
     return GuardedClient(AddressPolicy(allowed_hosts=frozenset({parts.hostname.lower()})))
+
+
+def described(models: Models) -> list[dict[str, Any]]:
+    """The configured models, for people and clients to choose from."""
+    found: list[dict[str, Any]] = []
+    if models.embedder is not None:
+        card = models.embedder.card
+        found.append(
+            {
+                "id": card.identity,
+                "name": card.identity,
+                "type": "embedding",
+                "dimension": card.dimension,
+                "max_tokens": card.max_tokens,
+                "vector_threshold": card.vector_threshold,
+                "description": card.description,
+            }
+        )
+    if models.chat is not None:
+        found.append({"id": models.chat.identity, "name": models.chat.identity, "type": "chat"})
+    else:
+        found.append(
+            {
+                "id": "extractive",
+                "name": "extractive",
+                "type": "chat",
+                "description": "Quotes from the documents; no text is written.",
+            }
+        )
+    if models.reranker is not None:
+        identity = models.reranker.card.identity
+        found.append({"id": identity, "name": identity, "type": "rerank"})
+    return found

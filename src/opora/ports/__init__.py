@@ -1,0 +1,71 @@
+"""The promises that rooms ask for; bootstrap puts the implementations behind them.
+
+Every call that touches stored data takes the frozen `Scope` that `opora.access` made. A driver's error is wrapped in
+an `OporaError` inside its own file; an outage is never an empty result.
+"""
+
+from __future__ import annotations
+
+from opora.ports.conversation import (
+    CitationRepository,
+    MemoryRepository,
+    MessageRepository,
+    RoundRepository,
+    SessionRepository,
+)
+from opora.ports.database import Database, ModelRepository, Repositories, WorkRepository
+from opora.ports.documents import Blobs, Parser, Splitter
+from opora.ports.engines import SearchEngine
+from opora.ports.jobs import Jobs, Progress
+from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
+from opora.ports.models import (
+    ChatDelta,
+    ChatMessage,
+    ChatModel,
+    ChatOptions,
+    Embedder,
+    EmbedderCard,
+    ExtractiveAnswerer,
+    Reranker,
+    RerankerCard,
+    Secrets,
+)
+from opora.ports.streams import StreamLog
+from opora.ports.values import Clock, Listed, NewId, Page, Vectors
+
+__all__ = [
+    "BaseRepository",
+    "Blobs",
+    "ChatDelta",
+    "ChatMessage",
+    "ChatModel",
+    "ChatOptions",
+    "ChunkRepository",
+    "CitationRepository",
+    "Clock",
+    "Database",
+    "DocumentRepository",
+    "Embedder",
+    "EmbedderCard",
+    "ExtractiveAnswerer",
+    "Jobs",
+    "Listed",
+    "MemoryRepository",
+    "MessageRepository",
+    "ModelRepository",
+    "NewId",
+    "Page",
+    "Parser",
+    "Progress",
+    "Repositories",
+    "Reranker",
+    "RerankerCard",
+    "RoundRepository",
+    "SearchEngine",
+    "Secrets",
+    "SessionRepository",
+    "Splitter",
+    "StreamLog",
+    "Vectors",
+    "WorkRepository",
+]

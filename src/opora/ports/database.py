@@ -1,0 +1,137 @@
+"""Transactions, and the repositories that a whole installation has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from opora.domain.models import ModelEntry
+from opora.domain.scope import Scope
+from opora.domain.work import Work, WorkKind
+from opora.ports.conversation import (
+    CitationRepository,
+    MemoryRepository,
+    MessageRepository,
+    RoundRepository,
+    SessionRepository,
+)
+from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
+from opora.ports.values import NewId
+
+
+class ModelRepository(Protocol):
+    """The registry of the scope's tenant; another tenant's entry raises `NotFound`."""
+
+    async def add(self, scope: Scope, entry: ModelEntry) -> None: ...
+    async def get(self, scope: Scope, model_id: str) -> ModelEntry: ...
+    async def all(self, scope: Scope) -> list[ModelEntry]:
+        """Oldest first."""
+        ...
+
+    async def update(self, scope: Scope, entry: ModelEntry) -> None: ...
+    async def delete(self, scope: Scope, model_id: str) -> None: ...
+    async def sealed_key(self, scope: Scope, model_id: str) -> str:
+        """As `Secrets` sealed it; '' for none."""
+        ...
+
+    async def seal_key(self, scope: Scope, model_id: str, token: str) -> None:
+        """Keep a sealed key; '' takes it away."""
+        ...
+
+
+class WorkRepository(Protocol):
+    """Work that must happen: rows with leases, committed together with what made them necessary."""
+
+    async def add(self, work: Work) -> None:
+        """Add, or do nothing where the same (kind, subject) waits already."""
+        ...
+
+    async def lease(
+        self, owner: str, now: datetime, until: datetime, kinds: Collection[WorkKind] | None = None
+    ) -> Work | None:
+        """Take the oldest due work that nobody holds, marking it held by ``owner`` until then.
+
+        One subject is worked on by one holder at a time, and a base is deleted when nothing else in it is held.
+        """
+        ...
+
+    async def extend(self, work_id: str, owner: str, until: datetime) -> bool:
+        """False when the lease was lost."""
+        ...
+
+    async def finish(self, work_id: str) -> None: ...
+    async def retry(self, work_id: str, not_before: datetime, error: str) -> None:
+        """Release for another try; ``attempts`` grows by one."""
+        ...
+
+    async def release_all(self) -> None:
+        """Free every lease; called at start by the one owner of a data folder."""
+        ...
+
+    async def cancel(self, kind: WorkKind, subject: str) -> None:
+        """Take back work that waits; what somebody holds is left to them."""
+        ...
+
+    async def pending(self, tenant_id: str | None = None) -> int: ...
+    async def waiting(self, subject: str) -> set[WorkKind]:
+        """Kinds of work on a subject, held or not."""
+        ...
+
+    async def chunks_ahead(self, document_id: str) -> int | None:
+        """Chunks to be embedded up to the end of this document, in the order of the queue; None when not queued."""
+        ...
+
+    async def add_for_documents(self, kind: WorkKind, now: datetime, new_id: NewId, base_id: str | None = None) -> int:
+        """Queue work on every document that has chunks (of a base, or all), marking it as being processed.
+
+        Embedding is queued for those that lack vectors only."""
+        ...
+
+
+class Repositories(Protocol):
+    """One open transaction: everything done through it is committed, or rolled back, together."""
+
+    @property
+    def bases(self) -> BaseRepository: ...
+    @property
+    def documents(self) -> DocumentRepository: ...
+    @property
+    def chunks(self) -> ChunkRepository: ...
+    @property
+    def sessions(self) -> SessionRepository: ...
+    @property
+    def messages(self) -> MessageRepository: ...
+    @property
+    def rounds(self) -> RoundRepository: ...
+    @property
+    def citations(self) -> CitationRepository: ...
+    @property
+    def memory(self) -> MemoryRepository: ...
+    @property
+    def models(self) -> ModelRepository: ...
+    @property
+    def work(self) -> WorkRepository: ...
+
+    async def get_fact(self, name: str) -> str | None:
+        """A stored fact of the installation, such as the engine generation or the model's dimension."""
+        ...
+
+    async def set_fact(self, name: str, value: str) -> None: ...
+
+
+class Database(Protocol):
+    def begin(self) -> AbstractAsyncContextManager[Repositories]:
+        """A writing transaction: commits at the end of the block, rolls back on an exception."""
+        ...
+
+    def read(self) -> AbstractAsyncContextManager[Repositories]:
+        """A reading transaction on a consistent snapshot."""
+        ...
+
+    async def backup(self, target: str) -> None:
+        """Write a consistent copy of the database to a file."""
+        ...
+
+    async def close(self) -> None: ...

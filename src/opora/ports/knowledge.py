@@ -1,0 +1,133 @@
+"""Repositories of bases, documents and chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
+from opora.domain.scope import BaseRef, Scope
+from opora.domain.search import SearchResult
+from opora.ports.values import Listed, Page
+
+
+class BaseRepository(Protocol):
+    """Knowledge bases of a tenant. All but `add` and `list` take a scope that names the base."""
+
+    async def add(self, base: KnowledgeBase) -> None: ...
+    async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]: ...
+    async def browse(self, tenant_id: str, page: Page, *, name: str = "") -> Listed[KnowledgeBase]: ...
+    async def refs(self, *, tenant_id: str | None = None, base_ids: Collection[str] | None = None) -> list[BaseRef]:
+        """Bases of a tenant, or those of the given ids with whoever owns them. Used by `opora.access` and at start."""
+        ...
+
+    async def update(self, scope: Scope, base: KnowledgeBase) -> None: ...
+    async def hide(self, scope: Scope, base_id: str) -> None:
+        """Take the base and its documents out of every list and search at once, until `delete` removes the rows.
+
+        Work that waits in the base is taken back."""
+        ...
+
+    async def delete(self, scope: Scope, base_id: str) -> None:
+        """Remove the base with its documents' and chunks' rows."""
+        ...
+
+
+class DocumentRepository(Protocol):
+    """Documents inside the bases of a scope."""
+
+    async def add(self, scope: Scope, document: Document) -> None:
+        """Raises `Conflict` with ``details['document_id']`` when the base has the same bytes already."""
+        ...
+
+    async def owner(self, tenant_id: str, document_id: str) -> str:
+        """The id of the base that holds the document; raises `NotFound`. Used by `opora.access` only."""
+        ...
+
+    async def get(self, scope: Scope, document_id: str) -> Document: ...
+    async def get_many(self, scope: Scope, document_ids: Collection[str]) -> dict[str, Document]: ...
+    async def by_hash(self, scope: Scope, base_id: str, file_hash: str) -> Document | None: ...
+    async def by_source(self, scope: Scope, base_id: str, prefix: str) -> list[Document]:
+        """Documents of a base whose source starts with ``prefix``."""
+        ...
+
+    async def browse(
+        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = "", source_prefix: str = ""
+    ) -> Listed[Document]:
+        """Newest first; what is being deleted is left out."""
+        ...
+
+    async def ids(self, scope: Scope) -> list[str]:
+        """Ids of all documents of the scope, also of those that are being deleted."""
+        ...
+
+    async def count_unembedded(self, scope: Scope) -> int:
+        """Documents, neither failed nor being deleted, that have chunks without a vector."""
+        ...
+
+    async def known(self, document_ids: Collection[str]) -> set[str]:
+        """Which of these ids are documents, of any tenant; for the sweep at start only."""
+        ...
+
+    async def update(self, scope: Scope, document: Document) -> None: ...
+    async def delete(self, scope: Scope, document_id: str) -> None:
+        """Remove the row and its chunks; nothing happens when it is gone."""
+        ...
+
+
+class ChunkRepository(Protocol):
+    """Chunks inside the bases of a scope; a scope's document, tag and enabled limits are applied."""
+
+    async def replace_document(self, scope: Scope, document: Document, chunks: Sequence[Chunk]) -> set[str]:
+        """Make ``chunks`` the chunks of the document; returns the ids that went away.
+
+        A chunk whose id stood before keeps its vector mark and its enabled state.
+        """
+        ...
+
+    async def get_many(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, Chunk]: ...
+    async def hydrate(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, SearchResult]:
+        """Chunks with the title, file name and source of their document, in one query; the hot path of search.
+
+        What the database no longer holds, or holds as disabled or deleting, is left out.
+        """
+        ...
+
+    async def browse(self, scope: Scope, document_id: str, page: Page) -> Listed[Chunk]: ...
+    async def without_vector(self, scope: Scope, document_id: str, model: str, *, limit: int) -> list[Chunk]:
+        """Searched chunks whose vector by ``model`` is not in the engine yet, in order of index."""
+        ...
+
+    async def mark_embedded(self, scope: Scope, chunk_ids: Collection[str], model: str) -> None: ...
+    async def count_unembedded(self, scope: Scope, document_id: str, model: str) -> int: ...
+    async def owner(self, tenant_id: str, chunk_id: str) -> tuple[str, str]:
+        """Base and document of a chunk; raises `NotFound`. Used by `opora.access` only."""
+        ...
+
+    async def ids(self, scope: Scope, *, model: str | None = None) -> set[str]:
+        """Ids of the searched chunks of a scope, or of those whose vector by ``model`` is marked as written."""
+        ...
+
+    async def update(self, scope: Scope, chunk: Chunk) -> None: ...
+    async def delete(self, scope: Scope, chunk_ids: Collection[str]) -> None: ...
+    async def forget_vectors(self, tenant_id: str | None = None) -> None:
+        """Unmark every vector (of a tenant, or all): the engine lost them."""
+        ...
+
+    async def models(self, scope: Scope) -> set[str]:
+        """Identities of the models whose vectors the scope's chunks have."""
+        ...
+
+    async def recount(self, scope: Scope, model: str) -> None:
+        """Set each document's count of embedded chunks to those embedded by ``model``."""
+        ...
+
+    async def add_strays(self, scope: Scope, document: Document, chunk_ids: Collection[str]) -> None:
+        """Note chunk ids that the engine may hold and the database does not, until they are taken out there."""
+        ...
+
+    async def strays(self, scope: Scope, document_id: str) -> set[str]:
+        """The noted ids of a document that the database still does not hold."""
+        ...
+
+    async def forget_strays(self, scope: Scope, document_id: str) -> None: ...
