@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+FAQ_FILE_TYPE = "faq"
+"""The type of the one document that the entries of a FAQ base hang on; its forms count as its chunks."""
 STANDARD_QUESTION = "standard_question"
 SIMILAR_QUESTIONS = "similar_questions"
 NEGATIVE_QUESTIONS = "negative_questions"

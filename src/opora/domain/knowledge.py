@@ -53,6 +53,8 @@ class ChunkType(StrEnum):
     ENTITY = "entity"
     RELATIONSHIP = "relationship"
     FAQ = "faq"
+    QUESTION = "question"
+    """A question that leads to another chunk; see `opora.domain.forms`."""
     WEB_SEARCH = "web_search"
     TABLE_SUMMARY = "table_summary"
     TABLE_COLUMN = "table_column"
@@ -251,5 +253,5 @@ class Chunk:
 
     @property
     def is_searched(self) -> bool:
-        """Parents give context only; they are neither embedded nor indexed."""
-        return self.chunk_type is not ChunkType.PARENT_TEXT
+        """Parents give context only, and an entry of a FAQ is found by its forms: neither is embedded or indexed."""
+        return self.chunk_type not in (ChunkType.PARENT_TEXT, ChunkType.FAQ)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from time import monotonic
 
 from opora.domain.errors import NotFound
-from opora.domain.knowledge import Chunk, Document, IndexingStrategy, ParseReason, ParseStatus
+from opora.domain.faq import FAQ_FILE_TYPE
+from opora.domain.knowledge import Chunk, ChunkType, Document, IndexingStrategy, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work
 from opora.index.writer import write_vectors
@@ -72,9 +73,12 @@ class Embedding:
             if document is None:
                 await stored.work.finish(work.work_id)
                 return True
-            embedded = min(document.embedded_count + len(chunks), document.chunk_count)
+            counted = sum(_is_counted(chunk, document) for chunk in chunks)
+            embedded = min(document.embedded_count + counted, document.chunk_count)
             document = replace(document, embedded_count=embedded, updated_at=self._ground.clock())
-            is_last = len(chunks) < self._batch and (not chunks or embedded == document.chunk_count)
+            is_last = len(chunks) < self._batch and (
+                not chunks or await stored.chunks.count_unembedded(scope, work.subject, identity) == 0
+            )
             await stored.documents.update(scope, _completed(document) if is_last else document)
             if is_last:
                 await stored.work.finish(work.work_id)
@@ -91,6 +95,11 @@ class Embedding:
         left = await stored.documents.count_unembedded(scope)
         if left == 0 and await stored.chunks.models(scope) <= {identity}:
             await stored.bases.update(scope, replace(base, embedding_model_id=identity))
+
+
+def _is_counted(chunk: Chunk, document: Document) -> bool:
+    """Forms are no chunks of their document, but all that a FAQ has."""
+    return chunk.chunk_type is not ChunkType.QUESTION or document.file_type == FAQ_FILE_TYPE
 
 
 def _is_superseded(document: Document) -> bool:

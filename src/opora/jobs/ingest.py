@@ -110,7 +110,7 @@ async def _switch(
         if document.indexed_version or document.version > 1:
             await stored.chunks.add_strays(scope, document, gone)
             await stored.work.add(ground.follow_up(work, WorkKind.CLEAN_CHUNKS))
-        count, left = await _counts(ground, stored, scope, document, chunks)
+        count, left, own_left = await _counts(ground, stored, scope, document, chunks)
         vectors = found[0].indexing.vector and ground.embedder is not None
         if vectors and left:
             await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
@@ -124,7 +124,7 @@ async def _switch(
             parse_status=ParseStatus.PROCESSING if vectors and left else ParseStatus.COMPLETED,
             indexed_version=document.version,
             chunk_count=count,
-            embedded_count=count - left,
+            embedded_count=count - own_left,
             updated_at=ground.clock(),
         )
         await stored.documents.update(scope, document)
@@ -138,12 +138,14 @@ async def _adopt_model(ground: Ground, stored: Repositories, scope: Scope, base:
 
 async def _counts(
     ground: Ground, stored: Repositories, scope: Scope, document: Document, chunks: Sequence[Chunk]
-) -> tuple[int, int]:
-    """Searched chunks, and those among them without a vector."""
+) -> tuple[int, int, int]:
+    """Searched chunks, rows without a vector, and how many of these are chunks and not forms of their questions."""
     count = sum(chunk.is_searched for chunk in chunks)
     if ground.embedder is None:
-        return count, count
-    return count, await stored.chunks.count_unembedded(scope, document.document_id, ground.embedder.card.identity)
+        return count, count, count
+    which = (scope, document.document_id, ground.embedder.card.identity)
+    left = await stored.chunks.count_unembedded(*which)
+    return count, left, await stored.chunks.count_unembedded(*which, with_forms=False) if left else 0
 
 
 async def fail(ground: Ground, work: Work, reason: str, message: str) -> None:

@@ -21,7 +21,7 @@ async def reindex(ground: Ground, work: Work) -> None:
     page = Page(page=1, page_size=READ_STEP)
     while bases:
         async with ground.database.read() as stored:
-            chunks = (await stored.chunks.browse(scope, work.subject, page)).items
+            chunks = (await stored.chunks.browse(scope, work.subject, page, with_forms=True)).items
         if not chunks:
             break
         await write_keywords(ground.engine, scope, chunks, bases[0].indexing)

@@ -46,11 +46,13 @@ class Chunks:
                 raise NotFound("There is no such chunk.", details={"chunk_id": chunk_id})
             chunk = replace(found[chunk_id], enabled=enabled)
             await stored.chunks.update(scope, chunk)
-            if chunk.is_searched:
+            forms = (await stored.chunks.forms(replace(scope, include_disabled=True), [chunk_id])).get(chunk_id, [])
+            rows = [row.chunk_id for row in (chunk, *forms) if row.is_searched]
+            if rows:
                 await stored.work.add(self._rewrite(chunk))
-        if chunk.is_searched:
+        if rows:
             try:
-                await self._engine.set_enabled(scope, chunk.base_id, {chunk_id: enabled})
+                await self._engine.set_enabled(scope, chunk.base_id, dict.fromkeys(rows, enabled))
             except EngineError as error:
                 log.warning("The engine is told later that chunk %s changed: %s", chunk_id, error)
             self._jobs.wake()

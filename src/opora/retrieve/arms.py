@@ -13,6 +13,7 @@ from opora.domain.search import EngineHit
 from opora.ports import SearchEngine, Vectors
 from opora.retrieve.fanout import MAX_GROUPS_AT_ONCE, all_or_nothing, within
 from opora.retrieve.fuse import KEYWORD, VECTOR, ArmList
+from opora.retrieve.owners import Living, to_owners
 from opora.retrieve.scales import is_mixed, normalised
 from opora.retrieve.targets import Group
 
@@ -35,12 +36,14 @@ class Arms:
         query: str,
         vector: asyncio.Future[Vectors] | None,
         seconds: float,
+        living: Living,
     ) -> None:
         self._scope = scope
         self._groups = [(group, engines.engine_for(group.bases[0])) for group in groups]
         self._query = query
         self._vector = vector
         self._seconds = seconds
+        self._living = living
         self._mixed = is_mixed([engine.name for _, engine in self._groups])
 
     async def search(self, top_k: int, threshold: float) -> list[ArmList]:
@@ -70,12 +73,13 @@ class Arms:
         query = await vector
         scope = self._scope.narrowed(base_ids=group.vector_ids)
         call = engine.search_vector(scope, query, top_k=top_k, threshold=threshold)
-        return self._list(VECTOR, await within(self._seconds, call, what=f"Vector search ({engine.name})"))
+        return await self._list(VECTOR, await within(self._seconds, call, what=f"Vector search ({engine.name})"))
 
     async def _keyword(self, group: Group, engine: SearchEngine, query: str, top_k: int) -> ArmList:
         scope = self._scope.narrowed(base_ids=group.keyword_ids)
         call = engine.search_keyword(scope, query, top_k=top_k)
-        return self._list(KEYWORD, await within(self._seconds, call, what=f"Keyword search ({engine.name})"))
+        return await self._list(KEYWORD, await within(self._seconds, call, what=f"Keyword search ({engine.name})"))
 
-    def _list(self, arm: str, hits: Sequence[EngineHit]) -> ArmList:
-        return ArmList(arm=arm, hits=normalised(hits, mixed=self._mixed))
+    async def _list(self, arm: str, hits: Sequence[EngineHit]) -> ArmList:
+        owned = await to_owners(normalised(hits, mixed=self._mixed), self._living)
+        return ArmList(arm=arm, hits=owned, rows=len(hits))

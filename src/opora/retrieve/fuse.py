@@ -29,6 +29,8 @@ class ArmList:
 
     arm: str
     hits: Sequence[EngineHit]
+    rows: int = 0
+    """How many rows the engine gave, of which several may have led to one chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

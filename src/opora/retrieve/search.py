@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from opora.domain.errors import DimensionMismatch, ModelNotConfigured, NotFound
 from opora.domain.faq import is_silenced
@@ -75,7 +76,15 @@ class Search:
             warnings = self._missing_vectors(chosen, request.mode)
             threshold = card.vector_threshold if card is not None else 0.0
             limits = settle(scope, request, values, bases=len(bases), model_threshold=threshold)
-            arms = Arms(scope, chosen.groups, engines=self._engines, query=query, vector=vector, seconds=self._timeout)
+            arms = Arms(
+                scope,
+                chosen.groups,
+                engines=self._engines,
+                query=query,
+                vector=vector,
+                seconds=self._timeout,
+                living=partial(self._living, scope),
+            )
             found = await self._rounds(arms, limits, bases[0].base_type is BaseType.FAQ)
         finally:
             _settle_future(vector)
@@ -91,6 +100,10 @@ class Search:
         async with self._database.read() as repos:
             waiting = await repos.work.pending(scope.tenant_id)
         return [f"{waiting} documents or steps of documents are still being processed."] if waiting else []
+
+    async def _living(self, scope: Scope, chunk_ids: Collection[str]) -> set[str]:
+        async with self._database.read() as repos:
+            return await repos.chunks.present(scope, chunk_ids)
 
     async def _bases(self, scope: Scope) -> list[KnowledgeBase]:
         """The bases of a scope in its order; raises `NotFound` when one is gone."""
@@ -198,7 +211,7 @@ class Search:
 def _fused(lists: list[ArmList], limits: Limits) -> _Round:
     """Thresholds and fusion of one round. Lists without scores have no threshold."""
     drops: list[Drop] = []
-    sizes = [len(one.hits) for one in lists if one.arm == VECTOR]
+    sizes = [one.rows for one in lists if one.arm == VECTOR]
     if limits.threshold_before_fusion and limits.keyword_threshold > 0:
         lists = [_above(one, limits.keyword_threshold, drops) if one.arm == KEYWORD else one for one in lists]
     items = fuse(lists, weights=limits.weights, profile=limits.profile)

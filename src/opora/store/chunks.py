@@ -9,6 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from opora.domain.errors import NotFound
+from opora.domain.faq import FAQ_FILE_TYPE
+from opora.domain.forms import owner_of_form
 from opora.domain.knowledge import Chunk, ChunkType, Document
 from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
@@ -16,11 +18,13 @@ from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_place, dump_tags, load_mapping, load_place, load_tags
 from opora.store.connection import Connection
 from opora.store.hydrate import hydrate
-from opora.store.scoping import in_steps, of_bases, of_chunks, of_documents
+from opora.store.scoping import Condition, in_steps, of_bases, of_chunks, of_documents
 from opora.store.tables import chunks, documents, strays
 from opora.store.types import insert_into
 
 _c = chunks.c
+_IS_FORM: Condition = _c.chunk_type == ChunkType.QUESTION.value
+_NO_FORM: Condition = _c.chunk_type != ChunkType.QUESTION.value
 WRITE_STEP = 1000
 """Rows a statement: bounds the memory that a long document takes on its way in."""
 _KEPT = frozenset({"chunk_id", "base_id", "tenant_id", "document_id", "enabled", "embedded_by"})
@@ -34,7 +38,8 @@ class SqlChunks:
         owner = scope.owner_of(document.base_id)
         mine = (_c.document_id == document.document_id, of_bases(chunks, scope))
         before = set(await self._connection.scalars(sa.select(_c.chunk_id).where(*mine)))
-        gone = before - {chunk.chunk_id for chunk in chunks_}
+        kept = {chunk.chunk_id for chunk in chunks_}
+        gone = {chunk_id for chunk_id in before if owner_of_form(chunk_id) not in kept}
         for step in in_steps(gone):
             await self._connection.execute(sa.delete(chunks).where(_c.chunk_id.in_(step), *mine))
         insert = insert_into(self._connection, chunks)
@@ -50,8 +55,23 @@ class SqlChunks:
     async def get_many(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, Chunk]:
         found: dict[str, Chunk] = {}
         for step in in_steps(chunk_ids):
-            query = sa.select(chunks).where(_c.chunk_id.in_(step), of_chunks(scope))
+            query = sa.select(chunks).where(_c.chunk_id.in_(step), _NO_FORM, of_chunks(scope))
             found |= {row.chunk_id: _to_chunk(row) for row in await self._connection.execute(query)}
+        return found
+
+    async def forms(self, scope: Scope, owner_ids: Collection[str]) -> dict[str, list[Chunk]]:
+        found: dict[str, list[Chunk]] = {}
+        for step in in_steps(owner_ids):
+            query = sa.select(chunks).where(_c.parent_chunk_id.in_(step), _IS_FORM, of_chunks(scope))
+            for row in await self._connection.execute(query.order_by(_c.chunk_index, _c.chunk_id)):
+                found.setdefault(row.parent_chunk_id, []).append(_to_chunk(row))
+        return found
+
+    async def present(self, scope: Scope, chunk_ids: Collection[str]) -> set[str]:
+        found: set[str] = set()
+        for step in in_steps(chunk_ids):
+            query = sa.select(_c.chunk_id).where(_c.chunk_id.in_(step), of_bases(chunks, scope))
+            found |= set(await self._connection.scalars(query))
         return found
 
     async def hydrate(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, SearchResult]:
@@ -61,7 +81,7 @@ class SqlChunks:
         query = (
             sa.select(_c.base_id, _c.document_id)
             .join(documents, documents.c.document_id == _c.document_id)
-            .where(_c.tenant_id == tenant_id, _c.chunk_id == chunk_id, documents.c.parse_status != "deleting")
+            .where(_c.tenant_id == tenant_id, _c.chunk_id == chunk_id, _NO_FORM, documents.c.parse_status != "deleting")
         )
         row = (await self._connection.execute(query)).one_or_none()
         if row is None:
@@ -74,8 +94,9 @@ class SqlChunks:
             query = query.where(_c.embedded_by == model)
         return set(await self._connection.scalars(query))
 
-    async def browse(self, scope: Scope, document_id: str, page: Page) -> Listed[Chunk]:
-        condition = sa.and_(_c.document_id == document_id, of_chunks(scope))
+    async def browse(self, scope: Scope, document_id: str, page: Page, *, with_forms: bool = False) -> Listed[Chunk]:
+        shown = sa.true() if with_forms else _NO_FORM
+        condition = sa.and_(_c.document_id == document_id, shown, of_chunks(scope))
         total = await self._connection.scalar(sa.select(sa.func.count()).select_from(chunks).where(condition))
         query = sa.select(chunks).where(condition).order_by(_c.chunk_index, _c.chunk_id)
         rows = await self._connection.execute(query.limit(page.page_size).offset(page.offset))
@@ -95,9 +116,10 @@ class SqlChunks:
             query = sa.update(chunks).where(_c.chunk_id.in_(step), of_bases(chunks, scope))
             await self._connection.execute(query.values(embedded_by=model))
 
-    async def count_unembedded(self, scope: Scope, document_id: str, model: str) -> int:
+    async def count_unembedded(self, scope: Scope, document_id: str, model: str, *, with_forms: bool = True) -> int:
+        counted = sa.true() if with_forms else _NO_FORM
         query = sa.select(sa.func.count()).where(
-            _c.document_id == document_id, _c.is_searched, _c.embedded_by != model, of_chunks(scope)
+            _c.document_id == document_id, _c.is_searched, _c.embedded_by != model, counted, of_chunks(scope)
         )
         return await self._connection.scalar(query) or 0
 
@@ -107,10 +129,14 @@ class SqlChunks:
         query = sa.update(chunks).where(_c.chunk_id == chunk.chunk_id, of_chunks(replace(scope, include_disabled=True)))
         if (await self._connection.execute(query.values(**kept))).rowcount == 0:
             raise NotFound("There is no such chunk.", details={"chunk_id": chunk.chunk_id})
+        follow = sa.update(chunks).where(_c.parent_chunk_id == chunk.chunk_id, _IS_FORM, of_bases(chunks, scope))
+        await self._connection.execute(follow.values(enabled=chunk.enabled, tag_ids=values["tag_ids"]))
 
     async def delete(self, scope: Scope, chunk_ids: Collection[str]) -> None:
         for step in in_steps(chunk_ids):
-            await self._connection.execute(sa.delete(chunks).where(_c.chunk_id.in_(step), of_bases(chunks, scope)))
+            owned = sa.and_(_c.parent_chunk_id.in_(step), _IS_FORM)
+            which = sa.or_(_c.chunk_id.in_(step), owned)
+            await self._connection.execute(sa.delete(chunks).where(which, of_bases(chunks, scope)))
 
     async def forget_vectors(self, tenant_id: str | None = None) -> None:
         marks = sa.update(chunks).where(_c.embedded_by != "").values(embedded_by="")
@@ -126,7 +152,10 @@ class SqlChunks:
 
     async def recount(self, scope: Scope, model: str) -> None:
         counted = sa.select(sa.func.count()).where(
-            _c.document_id == documents.c.document_id, _c.is_searched, _c.embedded_by == model
+            _c.document_id == documents.c.document_id,
+            _c.is_searched,
+            _c.embedded_by == model,
+            sa.or_(_NO_FORM, documents.c.file_type == FAQ_FILE_TYPE),
         )
         query = sa.update(documents).where(of_documents(scope)).values(embedded_count=counted.scalar_subquery())
         await self._connection.execute(query)

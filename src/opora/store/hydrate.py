@@ -35,7 +35,8 @@ def _sqlite_text(pairs: int, include_disabled: bool) -> str:
         " FROM json_each(?) AS wanted"
         " CROSS JOIN chunks AS c ON c.chunk_id = wanted.value"
         " JOIN documents AS d ON d.document_id = c.document_id"
-        f" WHERE (c.base_id, c.tenant_id) IN (VALUES {values}) AND d.parse_status <> 'deleting'{enabled}"
+        f" WHERE (c.base_id, c.tenant_id) IN (VALUES {values}) AND c.chunk_type <> 'question'"
+        f" AND d.parse_status <> 'deleting'{enabled}"
     )
 
 
@@ -57,7 +58,7 @@ async def _portable(connection: Connection, scope: Scope, chunk_ids: Collection[
     query = (
         sa.select(*columns, documents.c.title, documents.c.file_name, documents.c.source)
         .join(documents, documents.c.document_id == chunks.c.document_id)
-        .where(of_chunks(scope), documents.c.parse_status != "deleting")
+        .where(of_chunks(scope), documents.c.parse_status != "deleting", chunks.c.chunk_type != "question")
     )
     if not scope.include_disabled:
         query = query.where(documents.c.enabled)

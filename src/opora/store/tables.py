@@ -60,6 +60,7 @@ bases = sa.Table(
     _text("indexing"),
     _text("embedding_model_id"),
     _text("vector_store_id"),
+    _added("faq_config"),
     _flag("is_pinned"),
     _flag("is_hidden"),
     _moment("created_at"),
@@ -128,6 +129,7 @@ chunks = sa.Table(
     sa.Index(None, "document_id", "chunk_index"),
     sa.Index(None, "document_id", "embedded_by", "chunk_index"),
     sa.Index(None, "base_id"),
+    sa.Index(None, "parent_chunk_id"),
 )
 
 strays = sa.Table(
@@ -268,6 +270,61 @@ model_keys = sa.Table(
     metadata,
     _id("model_id", sa.ForeignKey("models.model_id", ondelete="CASCADE"), primary_key=True),
     _text("token"),
+)
+
+faq_entries = sa.Table(
+    "faq_entries",
+    metadata,
+    _id("chunk_id", sa.ForeignKey("chunks.chunk_id", ondelete="CASCADE"), primary_key=True),
+    _id("base_id"),
+    _count("seq_id"),
+    _flag("is_recommended"),
+    _text("text_folded"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index("uq_faq_entries_seq", "base_id", "seq_id", unique=True),
+)
+
+faq_questions = sa.Table(
+    "faq_questions",
+    metadata,
+    _id("base_id", primary_key=True),
+    _id("question_hash", primary_key=True),
+    _id("chunk_id", sa.ForeignKey("chunks.chunk_id", ondelete="CASCADE")),
+    sa.Index(None, "chunk_id"),
+)
+
+faq_sequences = sa.Table(
+    "faq_sequences",
+    metadata,
+    _id("base_id", sa.ForeignKey("bases.base_id", ondelete="CASCADE"), primary_key=True),
+    _count("last_seq_id"),
+)
+
+faq_imports = sa.Table(
+    "faq_imports",
+    metadata,
+    _id("task_id", primary_key=True),
+    _id("tenant_id"),
+    _id("base_id", sa.ForeignKey("bases.base_id", ondelete="CASCADE")),
+    _word("mode"),
+    _word("status"),
+    _count("total"),
+    _count("done"),
+    _count("added"),
+    _text("problems"),
+    _text("error"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "base_id"),
+)
+
+faq_import_batches = sa.Table(
+    "faq_import_batches",
+    metadata,
+    _id("task_id", sa.ForeignKey("faq_imports.task_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.BigInteger, primary_key=True, nullable=False, autoincrement=False),
+    _text("rows"),
 )
 
 facts = sa.Table(
