@@ -75,6 +75,12 @@ class Access:
             base_id, document_id = await stored.chunks.owner(principal.tenant_id, chunk_id)
         return self._one(principal, base_id, document_id, True)
 
+    async def faq_import(self, principal: Principal, task_id: str) -> Scope:
+        """The base that an import goes to."""
+        async with self._database.read() as stored:
+            base_id = await stored.faq.import_base(principal.tenant_id, task_id)
+        return await self.bases(principal, [base_id], include_disabled=True)
+
     def worker(self, tenant_id: str, base_id: str) -> Scope:
         """For work that waits in the database and was authorised when it was queued: the whole of one base."""
         principal = Principal(tenant_id=tenant_id, user_id=WORKER_USER_ID)

@@ -15,6 +15,7 @@ from opora.api import (
     docs,
     documents,
     errors,
+    faq,
     health,
     knowledge,
     memory,
@@ -38,8 +39,22 @@ OPENAI_PREFIX = "/v1"
 JSON_BODY_LIMIT = 1024 * 1024
 FORM_OVERHEAD = 64 * 1024
 """What a form adds to the file that it carries."""
-_TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/knowledge/(?:file|manual)")
-_ROUTERS = (bases, knowledge, documents, chunks, search, branches, sessions, chat, messages, memory, models, system)
+_TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)")
+_ROUTERS = (
+    bases,
+    knowledge,
+    documents,
+    chunks,
+    faq,
+    search,
+    branches,
+    sessions,
+    chat,
+    messages,
+    memory,
+    models,
+    system,
+)
 
 
 def create_app(app: App) -> FastAPI:

@@ -20,6 +20,8 @@ from opora.domain.knowledge import (
     PARENT_CHUNK_SIZE,
     BaseType,
     ChunkingConfig,
+    FaqConfig,
+    FaqIndexMode,
     IndexingStrategy,
 )
 
@@ -63,12 +65,17 @@ class IndexingBody(BaseModel):
     graph: bool = False
 
 
+class FaqBody(BaseModel):
+    index_mode: FaqIndexMode = FaqIndexMode.QUESTION_ONLY
+
+
 class BaseBody(BaseModel):
     name: Name
     type: BaseType = BaseType.DOCUMENT
     description: Description = ""
     chunking_config: ChunkingBody = Field(default_factory=ChunkingBody)
     indexing_strategy: IndexingBody = Field(default_factory=IndexingBody)
+    faq_config: FaqBody = Field(default_factory=FaqBody)
 
 
 class BaseChanges(BaseModel):
@@ -85,6 +92,7 @@ async def create(app: Opora, caller: Caller, body: BaseBody) -> Response:
         description=body.description,
         chunking=body.chunking_config.config(),
         indexing=IndexingStrategy(**body.indexing_strategy.model_dump()),
+        faq=FaqConfig(index_mode=body.faq_config.index_mode),
     )
     return ok(base_json(base), status=201)
 

@@ -37,6 +37,7 @@ def base_json(base: KnowledgeBase) -> dict[str, Any]:
             "wiki": indexing.wiki,
             "graph": indexing.graph,
         },
+        "faq_config": {"index_mode": base.faq.index_mode.value},
         "is_pinned": base.is_pinned,
         "created_at": base.created_at.isoformat(),
         "updated_at": base.updated_at.isoformat(),

@@ -31,6 +31,8 @@ from opora.jobs.runner import JobRunner
 from opora.knowledge.bases import Bases
 from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
+from opora.knowledge.faq import FaqEntries
+from opora.knowledge.faq_imports import FaqImports
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
 from opora.ports import Embedder, EmbedderCard, Reranker, SearchEngine, StreamLog
@@ -60,6 +62,8 @@ class App:
     bases: Bases
     documents: Documents
     chunks: Chunks
+    faq: FaqEntries
+    faq_imports: FaqImports
     search: Search
     sessions: Sessions
     branches: Branches
@@ -184,6 +188,9 @@ class App:
             database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
+        model = self.embedder.card.identity if self.embedder is not None else None
+        self.faq = FaqEntries(database, self._engine, self.jobs, model=model, clock=now, new_id=new_id)
+        self.faq_imports = FaqImports(database, self.jobs, _parse_limits(self.settings), clock=now, new_id=new_id)
 
     def _open_pipeline(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> Orchestrator:
         """Search, and the plugins that a question goes through."""

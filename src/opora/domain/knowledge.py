@@ -90,6 +90,18 @@ class IndexingStrategy:
     graph: bool = False
 
 
+class FaqIndexMode(StrEnum):
+    """What of an entry is searched: its questions, or its answers too."""
+
+    QUESTION_ONLY = "question_only"
+    QUESTION_ANSWER = "question_answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaqConfig:
+    index_mode: FaqIndexMode = FaqIndexMode.QUESTION_ONLY
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeBase:
     base_id: str
@@ -99,6 +111,7 @@ class KnowledgeBase:
     description: str = ""
     chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
     indexing: IndexingStrategy = field(default_factory=IndexingStrategy)
+    faq: FaqConfig = field(default_factory=FaqConfig)
     embedding_model_id: str = ""
     """Identity of the model whose vectors this base holds (`EmbedderCard.identity`)."""
     vector_store_id: str = ""

@@ -17,6 +17,8 @@ class WorkKind(StrEnum):
     DELETE_DOCUMENT = "delete_document"
     """Take a document, already hidden, out of the engine, the files and the database."""
     DELETE_BASE = "delete_base"
+    IMPORT_FAQ = "import_faq"
+    """Take up the batches of entries that wait of one import (subject: task id)."""
     CLEAN_CHUNKS = "clean_chunks"
     """Take chunks that a document no longer has out of the engine (subject: document id)."""
 

@@ -15,6 +15,7 @@ from opora.domain.work import Work, WorkKind
 from opora.jobs.delete import clean_chunks, delete_base, delete_document
 from opora.jobs.embed import BATCH, Embedding
 from opora.jobs.ground import LEASE, Ground, LeaseLost
+from opora.jobs.import_faq import import_faq
 from opora.jobs.ingest import fail, ingest
 from opora.jobs.pace import Pace
 from opora.jobs.reindex import reindex
@@ -204,6 +205,7 @@ def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
         WorkKind.INGEST: lambda work: ingest(ground, work),
         WorkKind.EMBED: embedding.run,
         WorkKind.REINDEX: lambda work: reindex(ground, work),
+        WorkKind.IMPORT_FAQ: lambda work: import_faq(ground, work),
         WorkKind.CLEAN_CHUNKS: lambda work: clean_chunks(ground, work),
         WorkKind.DELETE_DOCUMENT: lambda work: delete_document(ground, work),
         WorkKind.DELETE_BASE: lambda work: delete_base(ground, work),

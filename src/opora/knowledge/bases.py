@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opora.domain.errors import InvalidInput, NotFound
-from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase
+from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.work import Work, WorkKind
 from opora.ingest.split.config import validate_chunking
@@ -34,6 +34,7 @@ class Bases:
         description: str = "",
         chunking: ChunkingConfig | None = None,
         indexing: IndexingStrategy | None = None,
+        faq: FaqConfig | None = None,
     ) -> KnowledgeBase:
         now = self._clock()
         base = KnowledgeBase(
@@ -44,6 +45,7 @@ class Bases:
             description=_description(description),
             chunking=_checked(chunking or ChunkingConfig()),
             indexing=_searchable(indexing or IndexingStrategy()),
+            faq=faq or FaqConfig(),
             created_at=now,
             updated_at=now,
         )

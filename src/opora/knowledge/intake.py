@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from opora.domain.errors import Conflict, InvalidInput, NotFound, TooLarge
+from opora.domain.faq import FAQ_FILE_TYPE
 from opora.domain.knowledge import Document, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
@@ -175,6 +176,10 @@ class Intake:
         """Take up a document again, from the start; one that is under way is left alone."""
         async with self._database.begin() as stored:
             document = visible(await stored.documents.get(scope, document_id))
+            if document.file_type == FAQ_FILE_TYPE:
+                raise InvalidInput.of(
+                    "document_id", "The entries of a FAQ are kept one by one: there is no file to read."
+                )
             if document.parse_status in SETTLED:
                 document = replace(
                     document,

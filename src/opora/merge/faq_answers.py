@@ -11,6 +11,8 @@ from opora.domain.knowledge import ChunkType
 from opora.merge.piece import Piece
 from opora.merge.state import Merging, Sources
 
+ANSWER_MARK = "\nAnswer:"
+
 
 def with_answers(state: Merging, sources: Sources) -> Merging:
     """FAQ pieces as question and answers, from the entry as the database has it now."""
@@ -24,11 +26,8 @@ def answer_text(entry: FaqEntry, *, question: str, seed: str) -> str:
     """
     answers = _chosen(entry, seed)
     lines = "\n".join(f"- {answer}" for answer in answers) if len(answers) > 1 else "".join(answers)
-    return (
-        f"Q: {entry.standard_question or question}\nAnswer: {lines}"
-        if len(answers) < 2
-        else (f"Q: {entry.standard_question or question}\nAnswer:\n{lines}")
-    )
+    gap = "\n" if len(answers) > 1 else " "
+    return f"Q: {entry.standard_question or question}{ANSWER_MARK}{gap}{lines}"
 
 
 def _answered(piece: Piece, sources: Sources) -> Piece:

@@ -8,6 +8,24 @@ from opora.cite.decoder import without_marks
 from opora.cite.registry import Registry
 from opora.domain.conversation import Quote
 from opora.domain.search import SearchResult
+from opora.domain.settings import RetrievalSettings
+from opora.merge.faq_answers import ANSWER_MARK
+from opora.prompt.passages import is_exact
+
+
+def exact_answer(passages: Sequence[SearchResult], settings: RetrievalSettings) -> Quote | None:
+    """The whole answer of a FAQ entry that answers outright, where entries have priority; the best one's first."""
+    if not settings.faq_priority_enabled:
+        return None
+    for passage in passages:
+        if not is_exact(passage, threshold=settings.faq_direct_answer_threshold):
+            continue
+        before, mark, answer = passage.content.partition(ANSWER_MARK)
+        text = answer.strip()
+        if mark and text:
+            start = passage.content.index(text, len(before) + len(mark))
+            return Quote(chunk_id=passage.chunk_id, text=text, start=start, end=start + len(text), score=passage.score)
+    return None
 
 
 def quoted_pieces(quotes: Sequence[Quote], passages: Sequence[SearchResult], registry: Registry) -> Iterator[str]:

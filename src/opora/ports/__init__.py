@@ -16,6 +16,7 @@ from opora.ports.conversation import (
 from opora.ports.database import Database, ModelRepository, Repositories, WorkRepository
 from opora.ports.documents import Blobs, Parser, Splitter
 from opora.ports.engines import SearchEngine
+from opora.ports.faq import FaqRepository
 from opora.ports.jobs import Jobs, Progress
 from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
 from opora.ports.models import (
@@ -48,6 +49,7 @@ __all__ = [
     "Embedder",
     "EmbedderCard",
     "ExtractiveAnswerer",
+    "FaqRepository",
     "Jobs",
     "Listed",
     "MemoryRepository",

@@ -17,6 +17,7 @@ from opora.ports.conversation import (
     RoundRepository,
     SessionRepository,
 )
+from opora.ports.faq import FaqRepository
 from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
 from opora.ports.values import NewId
 
@@ -111,6 +112,8 @@ class Repositories(Protocol):
     def memory(self) -> MemoryRepository: ...
     @property
     def models(self) -> ModelRepository: ...
+    @property
+    def faq(self) -> FaqRepository: ...
     @property
     def work(self) -> WorkRepository: ...
 

@@ -85,6 +85,14 @@ class ChunkRepository(Protocol):
         """
         ...
 
+    async def put(self, scope: Scope, document: Document, chunks: Sequence[Chunk]) -> None:
+        """Add chunks to a document, or write them anew; others of the document stay."""
+        ...
+
+    async def count_searched(self, scope: Scope, document_id: str, *, model: str | None = None) -> int:
+        """Searched rows of a document, forms included, or those of them with a vector by ``model``."""
+        ...
+
     async def get_many(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, Chunk]: ...
     async def hydrate(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, SearchResult]:
         """Chunks with the title, file name and source of their document, in one query; the hot path of search.

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from opora.domain.codec import build, plain
 from opora.domain.errors import NotFound
-from opora.domain.knowledge import BaseType, ChunkingConfig, IndexingStrategy, KnowledgeBase, ParseStatus
+from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase, ParseStatus
 from opora.domain.scope import BaseRef, Scope
 from opora.ports import Listed, Page
 from opora.store.codec import dump
@@ -99,6 +99,7 @@ def _to_row(base: KnowledgeBase) -> dict[str, Any]:
         "description": base.description,
         "chunking": dump(plain(base.chunking)),
         "indexing": dump(plain(base.indexing)),
+        "faq_config": dump(plain(base.faq)),
         "embedding_model_id": base.embedding_model_id,
         "vector_store_id": base.vector_store_id,
         "is_pinned": base.is_pinned,
@@ -116,6 +117,7 @@ def _to_base(row: sa.Row[Any]) -> KnowledgeBase:
         description=row.description,
         chunking=build(ChunkingConfig, json.loads(row.chunking) if row.chunking else {}),
         indexing=build(IndexingStrategy, json.loads(row.indexing) if row.indexing else {}),
+        faq=build(FaqConfig, json.loads(row.faq_config) if row.faq_config else {}),
         embedding_model_id=row.embedding_model_id,
         vector_store_id=row.vector_store_id,
         is_pinned=row.is_pinned,

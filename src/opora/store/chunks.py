@@ -35,13 +35,17 @@ class SqlChunks:
         self._connection = connection
 
     async def replace_document(self, scope: Scope, document: Document, chunks_: Sequence[Chunk]) -> set[str]:
-        owner = scope.owner_of(document.base_id)
         mine = (_c.document_id == document.document_id, of_bases(chunks, scope))
         before = set(await self._connection.scalars(sa.select(_c.chunk_id).where(*mine)))
         kept = {chunk.chunk_id for chunk in chunks_}
         gone = {chunk_id for chunk_id in before if owner_of_form(chunk_id) not in kept}
         for step in in_steps(gone):
             await self._connection.execute(sa.delete(chunks).where(_c.chunk_id.in_(step), *mine))
+        await self.put(scope, document, chunks_)
+        return gone
+
+    async def put(self, scope: Scope, document: Document, chunks_: Sequence[Chunk]) -> None:
+        owner = scope.owner_of(document.base_id)
         insert = insert_into(self._connection, chunks)
         changed = {column.name: insert.excluded[column.name] for column in chunks.columns if column.name not in _KEPT}
         upsert = insert.on_conflict_do_update(
@@ -50,7 +54,12 @@ class SqlChunks:
         for start in range(0, len(chunks_), WRITE_STEP):
             rows = [_to_row(chunk, document, owner) for chunk in chunks_[start : start + WRITE_STEP]]
             await self._connection.execute(upsert, rows)
-        return gone
+
+    async def count_searched(self, scope: Scope, document_id: str, *, model: str | None = None) -> int:
+        query = sa.select(sa.func.count()).where(_c.document_id == document_id, _c.is_searched, of_bases(chunks, scope))
+        if model is not None:
+            query = query.where(_c.embedded_by == model)
+        return await self._connection.scalar(query) or 0
 
     async def get_many(self, scope: Scope, chunk_ids: Collection[str]) -> dict[str, Chunk]:
         found: dict[str, Chunk] = {}

@@ -22,6 +22,7 @@ from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
 from opora.store.driver import connect
 from opora.store.facts import SqlFacts
+from opora.store.faq import SqlFaq
 from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
@@ -76,6 +77,10 @@ class SqlRepositories:
     @cached_property
     def models(self) -> SqlModels:
         return SqlModels(self._connection)
+
+    @cached_property
+    def faq(self) -> SqlFaq:
+        return SqlFaq(self._connection)
 
     @cached_property
     def work(self) -> SqlWork:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from opora.domain.errors import Conflict, NotFound
+from opora.domain.faq import FAQ_FILE_TYPE
 from opora.domain.knowledge import Document, ParseStatus
 from opora.domain.scope import Scope
 from opora.ports import Listed, Page
@@ -92,7 +93,7 @@ class SqlDocuments:
     async def browse(
         self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = "", source_prefix: str = ""
     ) -> Listed[Document]:
-        parts = [of_documents(scope), _LIVE]
+        parts = [of_documents(scope), _LIVE, _c.file_type != FAQ_FILE_TYPE]
         if status is not None:
             parts.append(_c.parse_status == status.value)
         if name:

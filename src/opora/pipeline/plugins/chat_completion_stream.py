@@ -15,7 +15,7 @@ from opora.pipeline.events import EventType
 from opora.pipeline.generate import ANSWER_EVENT_ID, generate
 from opora.pipeline.options import chat_options
 from opora.pipeline.plugin import Next
-from opora.pipeline.quotes import quoted_pieces
+from opora.pipeline.quotes import exact_answer, quoted_pieces
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
 from opora.ports import ChatMessage, ChatModel
@@ -59,7 +59,9 @@ class ChatCompletionStream:
         return replace(draft, answer=run.answer_text, finish=generated.finish)
 
     async def _quoted(self, draft: Draft, run: Run) -> Draft:
-        quotes = await self._quoter.quotes(draft.query, draft.context or draft.passages)
+        passages = draft.context or draft.passages
+        exact = exact_answer(passages, draft.question.settings.values)
+        quotes = [exact] if exact is not None else await self._quoter.quotes(draft.query, passages)
         if not quotes:
             unanswered = tuple(
                 Drop(chunk_id=passage.chunk_id, stage="quotes", reason="below_floor", detail="no sentence answers")

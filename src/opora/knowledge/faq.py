@@ -1,0 +1,178 @@
+"""Use cases on the entries of FAQ bases."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from opora.domain.errors import Conflict, EngineError, InvalidInput, NotFound
+from opora.domain.faq_entry import FaqDraft, FaqRecord, checked_draft
+from opora.domain.knowledge import BaseType, KnowledgeBase
+from opora.domain.scope import Scope
+from opora.index.faq import FaqWriter
+from opora.ports import Clock, Database, Jobs, Listed, NewId, Page, Repositories, SearchEngine
+
+log = logging.getLogger(__name__)
+
+
+class FaqEntries:
+    """Every call takes a scope of one FAQ base. ``model`` is the identity of the embedder, None without one."""
+
+    def __init__(
+        self,
+        database: Database,
+        engine: SearchEngine,
+        jobs: Jobs,
+        *,
+        model: str | None,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._database = database
+        self._engine = engine
+        self._jobs = jobs
+        self._model = model
+        self._clock = clock
+        self._new_id = new_id
+
+    async def create(self, scope: Scope, base_id: str, draft: FaqDraft) -> FaqRecord:
+        """Raises `Conflict` naming the entry that has one of the questions."""
+        draft = checked_draft(draft)
+        async with self._database.begin() as stored:
+            writer = await self._writer(stored, scope, base_id)
+            await self._check_free(stored, scope, base_id, draft)
+            (record,) = await writer.add([draft])
+        self._jobs.wake()
+        return record
+
+    async def get(self, scope: Scope, base_id: str, ref: str) -> FaqRecord:
+        """By its id or its number."""
+        async with self._database.read() as stored:
+            await faq_base(stored, scope, base_id)
+            return await _find(stored, scope, base_id, ref)
+
+    async def browse(
+        self,
+        scope: Scope,
+        base_id: str,
+        page: Page,
+        *,
+        tag_id: str = "",
+        is_enabled: bool | None = None,
+        is_recommended: bool | None = None,
+        keyword: str = "",
+    ) -> Listed[FaqRecord]:
+        async with self._database.read() as stored:
+            await faq_base(stored, scope, base_id)
+            return await stored.faq.browse(
+                scope,
+                base_id,
+                page,
+                tag_id=tag_id,
+                is_enabled=is_enabled,
+                is_recommended=is_recommended,
+                keyword=keyword,
+            )
+
+    async def by_ids(self, scope: Scope, base_id: str, entry_ids: Collection[str]) -> dict[str, FaqRecord]:
+        async with self._database.read() as stored:
+            await faq_base(stored, scope, base_id)
+            found = await stored.faq.get_many(scope, base_id, entry_ids=entry_ids)
+        return {record.entry_id: record for record in found}
+
+    async def update(self, scope: Scope, base_id: str, ref: str, change: Callable[[FaqDraft], FaqDraft]) -> FaqRecord:
+        """The entry as ``change`` makes it of what is kept now; only what is new in it is embedded."""
+        async with self._database.begin() as stored:
+            writer = await self._writer(stored, scope, base_id)
+            before = await _find(stored, scope, base_id, ref)
+            draft = checked_draft(change(before.draft))
+            await self._check_free(stored, scope, base_id, draft, but=before.entry_id)
+            record = replace(before, draft=draft, updated_at=writer.now)
+            await self._change(writer, {record.entry_id: record})
+        await self._tell(scope, base_id, [record])
+        return record
+
+    async def update_many(
+        self, scope: Scope, base_id: str, changes: Mapping[str, Callable[[FaqDraft], FaqDraft]]
+    ) -> list[FaqRecord]:
+        """Switches and tags of several entries by id or number; none is changed when one is not there."""
+        async with self._database.begin() as stored:
+            writer = await self._writer(stored, scope, base_id)
+            records: dict[str, FaqRecord] = {}
+            for ref, change in changes.items():
+                before = await _find(stored, scope, base_id, ref)
+                before = records.get(before.entry_id, before)
+                records[before.entry_id] = replace(
+                    before, draft=checked_draft(change(before.draft)), updated_at=writer.now
+                )
+            await self._change(writer, records)
+        await self._tell(scope, base_id, list(records.values()))
+        return list(records.values())
+
+    async def delete(self, scope: Scope, base_id: str, refs: Collection[str]) -> list[str]:
+        """Ids of what was taken out; raises `NotFound` when one is not there, and takes out none."""
+        async with self._database.begin() as stored:
+            writer = await self._writer(stored, scope, base_id)
+            found = [await _find(stored, scope, base_id, ref) for ref in refs]
+            gone = list(dict.fromkeys(record.entry_id for record in found))
+            await writer.remove(gone)
+        self._jobs.wake()
+        return gone
+
+    async def _change(self, writer: FaqWriter, records: Mapping[str, FaqRecord]) -> None:
+        await writer.change(records)
+        await writer.rewrite()
+
+    async def _tell(self, scope: Scope, base_id: str, records: Sequence[FaqRecord]) -> None:
+        """Switches and tags at once; a worker tells them again, should this process die before."""
+        whole = replace(scope, include_disabled=True)
+        async with self._database.read() as stored:
+            forms = await stored.chunks.forms(whole, [record.entry_id for record in records])
+        rows = [row for owned in forms.values() for row in owned]
+        try:
+            await self._engine.set_enabled(scope, base_id, {row.chunk_id: row.enabled for row in rows})
+            await self._engine.set_tags(scope, base_id, {row.chunk_id: row.tag_ids for row in rows})
+        except EngineError as error:
+            log.warning("The engine is told later that entries of %s changed: %s", base_id, error)
+        self._jobs.wake()
+
+    async def _writer(self, stored: Repositories, scope: Scope, base_id: str) -> FaqWriter:
+        return FaqWriter(
+            stored=stored,
+            scope=replace(scope, include_disabled=True),
+            base=await faq_base(stored, scope, base_id),
+            model=self._model,
+            now=self._clock(),
+            new_id=self._new_id,
+        )
+
+    async def _check_free(
+        self, stored: Repositories, scope: Scope, base_id: str, draft: FaqDraft, *, but: str = ""
+    ) -> None:
+        held = await stored.faq.holders(scope, base_id, draft.hashes)
+        other = next((held[mark] for mark in draft.hashes if held.get(mark, but) != but), None)
+        if other is not None:
+            raise Conflict(
+                "The base has an entry with this question already.",
+                hint="The existing entry is named in the details.",
+                details={"entry_id": other},
+            )
+
+
+async def faq_base(stored: Repositories, scope: Scope, base_id: str) -> KnowledgeBase:
+    """Raises `InvalidInput` for a base of another type."""
+    found = await stored.bases.find(scope.owner_of(base_id), [base_id])
+    if not found:
+        raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+    if found[0].base_type is not BaseType.FAQ:
+        raise InvalidInput.of("base_id", "This knowledge base is not of type faq.", hint="Make one with type 'faq'.")
+    return found[0]
+
+
+async def _find(stored: Repositories, scope: Scope, base_id: str, ref: str) -> FaqRecord:
+    numbers = [int(ref)] if ref.isascii() and ref.isdigit() and len(ref) < 18 else []
+    found = await stored.faq.get_many(scope, base_id, entry_ids=[] if numbers else [ref], seq_ids=numbers)
+    if not found:
+        raise NotFound("There is no such entry.", details={"entry_id": ref})
+    return found[0]
