@@ -9,9 +9,13 @@ import httpx2
 import pytest
 
 from opora.bootstrap import App
+from opora.domain.faq_import import ImportMode
+from opora.domain.knowledge import BaseType
 from opora.domain.models import ModelKind
 from opora.domain.scope import LOCAL_PRINCIPAL, Principal
 from opora.domain.stream import TERMINAL
+from opora.ingest.faq_file import listed_rows
+from opora.ingest.faq_rows import draft_of
 
 from .conftest import COLLEAGUE, QUESTION, STRANGER, add_text, application, client_of, scope_of
 
@@ -29,6 +33,13 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v1/sessions/{session_id}/rewind"): {"json": {"message_id": "{message_id}"}},
     ("post", "/api/v1/sessions/{session_id}/fork"): {"json": {"message_id": "{message_id}"}},
     ("post", "/api/v1/messages/{message_id}/feedback"): {"json": {"thumb": "up"}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/faq/entry"): {"json": {"standard_question": "q", "answers": ["a"]}},
+    ("put", "/api/v1/knowledge-bases/{base_id}/faq/entry/{entry_id}"): {"json": {"answers": ["a"]}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/faq/entries"): {"json": {"entries": [{}], "dry_run": True}},
+    ("delete", "/api/v1/knowledge-bases/{base_id}/faq/entries"): {"json": {"ids": ["{entry_id}"]}},
+    ("put", "/api/v1/knowledge-bases/{base_id}/faq/entries/fields"): {"json": {"ids": ["{entry_id}"]}},
+    ("put", "/api/v1/knowledge-bases/{base_id}/faq/entries/tags"): {"json": {"ids": ["{entry_id}"], "tag_ids": []}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/faq/search"): {"json": {"query_text": "q"}},
     ("put", "/api/v1/models/{model_id}"): {"json": {"name": "Чужое"}},
     ("put", "/api/v1/models/{model_id}/key"): {"json": {"key": "sk-1"}},
 }
@@ -55,6 +66,11 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
     (chunk, *_) = (await app.chunks.browse(scope, document_id, Page())).items
     session = await app.sessions.create(scope_of(principal), title="Секрет")
     item = await app.memory.add(scope_of(principal), "Секрет")
+    faq = await app.bases.create(scope_of(principal), name="Секрет", base_type=BaseType.FAQ)
+    faq_scope = scope_of(principal, faq.base_id)
+    draft = draft_of({"standard_question": "Секрет", "answers": "Секрет"})
+    record = await app.faq.create(faq_scope, faq.base_id, draft)
+    task = await app.faq_imports.start(faq_scope, faq.base_id, listed_rows([{}]), mode=ImportMode.APPEND)
     admin = scope_of(replace(principal, is_admin=True))
     entry = await app.registry.add(
         admin, kind=ModelKind.CHAT, provider="openai", name="Секрет", model="m", base_url="http://127.0.0.1:1/v1"
@@ -71,6 +87,9 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
         "message_id": asked.assistant_message_id,
         "item_id": item.item_id,
         "model_id": entry.model_id,
+        "faq_base_id": faq.base_id,
+        "entry_id": record.entry_id,
+        "task_id": task.task_id,
         "page": "1",
         "model": f"opora:{base_id}",
     }
@@ -86,10 +105,14 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
         return re.sub(r"\{(\w+)\}", lambda match: ids[match[1]], value)
     if isinstance(value, dict):
         return {key: filled(item, ids) for key, item in value.items()}
+    if isinstance(value, list):
+        return [filled(item, ids) for item in value]
     return value
 
 
 async def call(http: httpx2.AsyncClient, method: str, path: str, ids: dict[str, str]) -> httpx2.Response:
+    if "/faq/" in path:
+        ids = {**ids, "base_id": ids["faq_base_id"]}
     options = filled(BODIES.get((method, path), {}), ids)
     if "continue-stream" in path:
         options["params"] = {"message_id": ids["message_id"]}
