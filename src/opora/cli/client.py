@@ -62,6 +62,14 @@ class Client:
             raise ApiError(f"What listens at {self.address} is not Opora.", status=response.status_code)
         return body
 
+    async def download(self, path: str, params: Mapping[str, Any] | None = None) -> bytes:
+        """The bytes of a file. Raises `ApiError`."""
+        with _reached(self.address):
+            response = await self._http.get(PREFIX + path, params=params)
+        if response.status_code >= 400:
+            raise error_of(response.status_code, _json(response.content))
+        return response.content
+
     async def every(self, path: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """All pages of a list."""
         found: dict[str, dict[str, Any]] = {}
