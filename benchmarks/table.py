@@ -48,6 +48,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(name="startup", full={"with_clone": True}, quick={"only_version": True}),
     Benchmark(name="edits", full={"files": []}, quick={"files": [], "documents": 2, "edits": 4}),
     Benchmark(name="ingest_speed", quick={"sizes": [2, 4], "large_bytes": 0, "model_documents": 0}),
+    Benchmark(name="faq_speed", quick={"sizes": [20], "model": False}),
     Benchmark(name="search_speed", full={"sizes": [10_000, 100_000]}, quick={"sizes": [1_000]}),
     Benchmark(name="search_overhead", quick={"sizes": [1_000], "queries": 5}),
     Benchmark(name="pipeline_speed", quick={"rounds": 50, "real_rounds": 5}),
@@ -106,6 +107,19 @@ AIMS: tuple[Aim, ...] = (
         benchmark="ingest_speed",
         path=["local model", "share"],
         least=0.9,
+    ),
+    Aim(
+        what="FAQ entries a second through a whole import by the model's own texts a second",
+        benchmark="faq_speed",
+        path=["local model", "share"],
+        least=0.9,
+    ),
+    Aim(
+        what="an edited FAQ question until it is found, the slowest",
+        benchmark="faq_speed",
+        path=["local model", "edit_found_s"],
+        most=1,
+        unit="s",
     ),
     *(
         aim

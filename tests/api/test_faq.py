@@ -107,10 +107,11 @@ async def imported(app: App, http: httpx2.AsyncClient, base: str, **options: Any
     return data
 
 
-async def asked(http: httpx2.AsyncClient, base: str, query: str) -> str:
+async def asked(http: httpx2.AsyncClient, base: str, query: str, *more: str) -> str:
     session = (await http.post("/api/v1/sessions", json={})).json()["data"]["id"]
     answer = await http.post(
-        f"/api/v1/knowledge-chat/{session}", json={"query": query, "knowledge_base_ids": [base], "disable_title": True}
+        f"/api/v1/knowledge-chat/{session}",
+        json={"query": query, "knowledge_base_ids": [base, *more], "disable_title": True},
     )
     assert answer.status_code == 200, answer.text
     events = [json.loads(line[5:]) for line in answer.text.splitlines() if line.startswith("data:")]
@@ -389,6 +390,19 @@ async def test_a_story_of_five_hundred_rows(app: App, http: httpx2.AsyncClient) 
     assert "После поездки за три дня." in await asked(http, base, question)
     await app.jobs.idle()
     assert "После поездки за три дня." in await asked(http, base, question)
+
+
+async def test_beside_documents_an_exact_entry_answers_too(app: App, http: httpx2.AsyncClient) -> None:
+    base = await faq_base(http)
+    await add(http, base, "Когда возмещают проезд?", "За пять дней после поездки.")
+    made = await http.post("/api/v1/knowledge-bases", json={"name": "Файлы"})
+    other = made.json()["data"]["id"]
+    text = {"title": "Проезд", "content": "Расходы на проезд возмещают по отчёту, когда вернётся сотрудник."}
+    await http.post(f"/api/v1/knowledge-bases/{other}/knowledge/manual", json=text)
+    await app.jobs.idle()
+    answer = await asked(http, base, "Когда возмещают проезд?", other)
+    assert answer.startswith("> За пять дней после поездки.")
+    assert "Q:" not in answer
 
 
 async def test_one_of_several_answers_is_the_same_for_the_same_question(app: App, http: httpx2.AsyncClient) -> None:

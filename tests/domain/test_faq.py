@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from opora.domain.faq import is_silenced
+from opora.domain.faq import answer_span, is_silenced
 
 ENTRY = {"standard_question": "Как вернуть товар?", "negative_questions": ["Как вернуть товар по гарантии?", "  "]}
 
@@ -41,3 +41,18 @@ def test_any_wording_of_the_question_silences() -> None:
     assert is_silenced(ENTRY, "возврат по гарантии", "Как вернуть товар по гарантии?")
     assert is_silenced(ENTRY, "Как вернуть товар по гарантии?", "")
     assert not is_silenced(ENTRY, "возврат по гарантии", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        ("Q: When?\nAnswer: Now.", "Now."),
+        ("Q: When?\nAnswer:\n- Now.\n- Later.", "- Now.\n- Later."),
+        ("Q: When?\nAnswer: Answer:\nAnswer: yes", "Answer:\nAnswer: yes"),
+        ("Q: When?\nAnswer: ", None),
+        ("A text that is no entry.", None),
+    ],
+)
+def test_the_answer_stands_behind_its_mark(content: str, answer: str | None) -> None:
+    span = answer_span(content)
+    assert (None if span is None else content[span[0] : span[1]]) == answer

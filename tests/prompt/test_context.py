@@ -65,6 +65,9 @@ def test_faq_comes_first_in_a_section_of_its_own(result_of) -> None:
         ({"base": 0.95}, 0.95, True),
         ({"base": 0.8}, 0.96, False),
         ({"fused": 0.9}, 0.2, True),
+        ({"fused": 0.7, "base": 0.7, "vector": 0.93}, 0.84, True),
+        ({"base": 0.95, "vector": 0.89}, 0.95, False),
+        ({"composite": 0.8, "vector": 0.95}, 0.96, False),
         ({}, 0.9, True),
     ],
 )

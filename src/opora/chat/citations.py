@@ -10,6 +10,7 @@ from opora.cite.check import check_citations, passage_of, passages_by_chunk
 from opora.cite.spans import place_of, span_in
 from opora.domain.conversation import CitationCheck
 from opora.domain.errors import OporaError
+from opora.domain.faq import FAQ_FILE_TYPE
 from opora.domain.knowledge import Document
 from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
@@ -45,6 +46,8 @@ class CitationChecker:
             _log.warning("The documents of an answer's citations could not be read: %s", error.message)
             return {}
         for document_id, document in sorted(documents.items()):
+            if document.file_type == FAQ_FILE_TYPE:
+                continue  # its entries stand for themselves, in no text
             version = document.indexed_version
             try:
                 data = await self._blobs.get(document.tenant_id, document_id, version, part="text")

@@ -15,6 +15,8 @@ ANSWERS = "answers"
 ANSWER_STRATEGY = "answer_strategy"
 STRATEGY_ALL = "all"
 STRATEGY_RANDOM = "random"
+ANSWER_MARK = "\nAnswer:"
+"""Stands between the question and the answers in the text of an entry that was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,16 @@ class FaqEntry:
             answers=answers,
             answer_strategy=strategy,
         )
+
+
+def answer_span(content: str) -> tuple[int, int] | None:
+    """Where the answers stand in the text of an entry that was found; None where they do not."""
+    before, mark, answer = content.partition(ANSWER_MARK)
+    text = answer.strip()
+    if not mark or not text:
+        return None
+    start = len(before) + len(mark) + len(answer) - len(answer.lstrip())
+    return start, start + len(text)
 
 
 def folded_question(text: str) -> str:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32
 
-from opora.domain.faq import STRATEGY_RANDOM, FaqEntry
+from opora.domain.faq import ANSWER_MARK, STRATEGY_RANDOM, FaqEntry
 from opora.domain.knowledge import ChunkType
 from opora.merge.piece import Piece
 from opora.merge.state import Merging, Sources
-
-ANSWER_MARK = "\nAnswer:"
 
 
 def with_answers(state: Merging, sources: Sources) -> Merging:

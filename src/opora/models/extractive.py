@@ -13,6 +13,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from opora.domain.conversation import Quote
+from opora.domain.faq import answer_span
+from opora.domain.knowledge import ChunkType
 from opora.domain.search import SearchResult
 from opora.models.quote_units import Unit, quote_units
 from opora.ports import Embedder
@@ -124,12 +126,18 @@ def collect(passages: Sequence[SearchResult]) -> list[Candidate]:
         # By passage and not by sentence: one name in Latin letters does not make a Russian line English.
         language = detect_language(passage.content)
         headings = {_key(heading) for heading in passage.place.heading_path}
-        for unit in quote_units(passage.content):
+        for unit in _units(passage):
             key = _key(passage.content[unit.start : unit.end])
             if key not in seen and key not in headings:
                 seen.add(key)
                 found.append(Candidate(passage, unit, frozenset(index_terms(unit.scored)), language))
     return found
+
+
+def _units(passage: SearchResult) -> list[Unit]:
+    """An entry of a FAQ is quoted by its answer, whole, which is understood together with its question."""
+    span = answer_span(passage.content) if passage.chunk_type is ChunkType.FAQ else None
+    return quote_units(passage.content) if span is None else [Unit(*span, scored=passage.content)]
 
 
 def _key(text: str) -> str:

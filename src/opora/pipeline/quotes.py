@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from opora.cite.decoder import without_marks
 from opora.cite.registry import Registry
 from opora.domain.conversation import Quote
+from opora.domain.faq import answer_span
 from opora.domain.search import SearchResult
 from opora.domain.settings import RetrievalSettings
-from opora.merge.faq_answers import ANSWER_MARK
 from opora.prompt.passages import is_exact
 
 
@@ -20,11 +20,11 @@ def exact_answer(passages: Sequence[SearchResult], settings: RetrievalSettings) 
     for passage in passages:
         if not is_exact(passage, threshold=settings.faq_direct_answer_threshold):
             continue
-        before, mark, answer = passage.content.partition(ANSWER_MARK)
-        text = answer.strip()
-        if mark and text:
-            start = passage.content.index(text, len(before) + len(mark))
-            return Quote(chunk_id=passage.chunk_id, text=text, start=start, end=start + len(text), score=passage.score)
+        span = answer_span(passage.content)
+        if span is not None:
+            start, end = span
+            text = passage.content[start:end]
+            return Quote(chunk_id=passage.chunk_id, text=text, start=start, end=end, score=passage.score)
     return None
 
 

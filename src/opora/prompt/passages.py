@@ -32,10 +32,15 @@ def aliases(passages: Sequence[SearchResult]) -> list[str]:
 
 
 def is_exact(passage: SearchResult, *, threshold: float) -> bool:
-    """Whether a FAQ entry answers the question outright: by its score before any boost, so that none lifts it there."""
+    """Whether a FAQ entry answers the question outright: by its score before any boost, so that none lifts it there.
+
+    Without a reranker that is its cosine, where it has one: what fusion with other bases makes of it is a rank.
+    """
     if passage.chunk_type is not ChunkType.FAQ:
         return False
     scores = passage.scores
+    if "composite" not in scores and "vector" in scores:
+        return scores["vector"] >= threshold
     return scores.get("composite", scores.get("base", scores.get("fused", passage.score))) >= threshold
 
 
