@@ -36,25 +36,58 @@ class Embedding:
         if embedder is None:
             await self._mark(work, scope, "", [])
             return
-        while (todo := await self._next(work, scope, embedder)) is not None:
-            chunks, indexing = todo
-            if chunks:
-                vectors = await self._embed(embedder, chunks)
-                await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, indexing)
-            if await self._mark(work, scope, embedder.card.identity, chunks):
-                return
+        writing: asyncio.Task[bool] | None = None
+        under_way: list[Chunk] = []
+        try:
+            while (todo := await self._next(work, scope, embedder, under_way)) is not None:
+                chunks, indexing = todo
+                vectors = await self._embed(embedder, chunks) if chunks else None
+                if writing is not None and await writing:
+                    return
+                writing, under_way = None, []
+                # The next batch is embedded while this one is written; at the end there is none.
+                writing = asyncio.ensure_future(self._keep(work, scope, embedder, chunks, vectors, indexing))
+                under_way = chunks
+                if not chunks and await writing:
+                    return
+            # Not before the last write has ended: then others may work on the document, and take it out.
+            if writing is None or not await writing:
+                async with self._ground.database.begin() as stored:
+                    await stored.work.finish(work.work_id)
+        finally:
+            if writing is not None and not writing.done():
+                writing.cancel()
+                await asyncio.gather(writing, return_exceptions=True)
 
-    async def _next(self, work: Work, scope: Scope, embedder: Embedder) -> tuple[list[Chunk], IndexingStrategy] | None:
-        """The next batch, or None where nothing is to be done any more: the document went, or has new bytes."""
+    async def _keep(
+        self,
+        work: Work,
+        scope: Scope,
+        embedder: Embedder,
+        chunks: list[Chunk],
+        vectors: Vectors | None,
+        indexing: IndexingStrategy,
+    ) -> bool:
+        """Write a batch and record it; True for the end."""
+        if vectors is not None:
+            await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, indexing)
+        return await self._mark(work, scope, embedder.card.identity, chunks)
+
+    async def _next(
+        self, work: Work, scope: Scope, embedder: Embedder, under_way: list[Chunk]
+    ) -> tuple[list[Chunk], IndexingStrategy] | None:
+        """The next batch beside the one that is being written, or None where nothing is to be done any more: the
+        document went, or has new bytes."""
+        skipped = {chunk.chunk_id for chunk in under_way}
         async with self._ground.database.read() as stored:
             document = await _find(stored, scope, work.subject)
             bases = await stored.bases.find(work.tenant_id, [work.base_id])
             if document is not None and bases and not _is_superseded(document):
                 identity = embedder.card.identity
-                left = await stored.chunks.without_vector(scope, work.subject, identity, limit=self._batch)
-                return left, bases[0].indexing
-        async with self._ground.database.begin() as stored:
-            await stored.work.finish(work.work_id)
+                limit = self._batch + len(skipped)
+                left = await stored.chunks.without_vector(scope, work.subject, identity, limit=limit)
+                new = [chunk for chunk in left if chunk.chunk_id not in skipped][: self._batch]
+                return new, bases[0].indexing
         return None
 
     async def _embed(self, embedder: Embedder, chunks: list[Chunk]) -> Vectors:
