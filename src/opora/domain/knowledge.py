@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from opora.domain.enrichment import EnrichmentConfig
+
 
 class BaseType(StrEnum):
     DOCUMENT = "document"
@@ -112,6 +114,7 @@ class KnowledgeBase:
     chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
     indexing: IndexingStrategy = field(default_factory=IndexingStrategy)
     faq: FaqConfig = field(default_factory=FaqConfig)
+    enrichment: EnrichmentConfig = field(default_factory=EnrichmentConfig)
     embedding_model_id: str = ""
     """Identity of the model whose vectors this base holds (`EmbedderCard.identity`)."""
     vector_store_id: str = ""

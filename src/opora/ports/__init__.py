@@ -48,6 +48,7 @@ __all__ = [
     "DocumentRepository",
     "Embedder",
     "EmbedderCard",
+    "EnrichmentRepository",
     "ExtractiveAnswerer",
     "FaqRepository",
     "Jobs",

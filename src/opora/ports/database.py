@@ -18,7 +18,7 @@ from opora.ports.conversation import (
     SessionRepository,
 )
 from opora.ports.faq import FaqRepository
-from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
+from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository, EnrichmentRepository
 from opora.ports.values import NewId
 
 
@@ -100,6 +100,8 @@ class Repositories(Protocol):
     def documents(self) -> DocumentRepository: ...
     @property
     def chunks(self) -> ChunkRepository: ...
+    @property
+    def enrichments(self) -> EnrichmentRepository: ...
     @property
     def sessions(self) -> SessionRepository: ...
     @property

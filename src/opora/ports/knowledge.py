@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from opora.domain.enrichment import Enrichment
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.search import SearchResult
@@ -155,3 +156,12 @@ class ChunkRepository(Protocol):
         ...
 
     async def forget_strays(self, scope: Scope, document_id: str) -> None: ...
+
+
+class EnrichmentRepository(Protocol):
+    """How far the enrichment of each document has come."""
+
+    async def get(self, scope: Scope, document_id: str) -> Enrichment | None: ...
+    async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
+        """Keep it in the place of what was kept for the document."""
+        ...

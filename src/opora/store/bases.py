@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from opora.domain.codec import build, plain
+from opora.domain.enrichment import EnrichmentConfig
 from opora.domain.errors import NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase, ParseStatus
 from opora.domain.scope import BaseRef, Scope
@@ -100,6 +101,7 @@ def _to_row(base: KnowledgeBase) -> dict[str, Any]:
         "chunking": dump(plain(base.chunking)),
         "indexing": dump(plain(base.indexing)),
         "faq_config": dump(plain(base.faq)),
+        "enrichment": dump(plain(base.enrichment)),
         "embedding_model_id": base.embedding_model_id,
         "vector_store_id": base.vector_store_id,
         "is_pinned": base.is_pinned,
@@ -118,6 +120,7 @@ def _to_base(row: sa.Row[Any]) -> KnowledgeBase:
         chunking=build(ChunkingConfig, json.loads(row.chunking) if row.chunking else {}),
         indexing=build(IndexingStrategy, json.loads(row.indexing) if row.indexing else {}),
         faq=build(FaqConfig, json.loads(row.faq_config) if row.faq_config else {}),
+        enrichment=build(EnrichmentConfig, json.loads(row.enrichment) if row.enrichment else {}),
         embedding_model_id=row.embedding_model_id,
         vector_store_id=row.vector_store_id,
         is_pinned=row.is_pinned,

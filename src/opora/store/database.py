@@ -21,6 +21,7 @@ from opora.store.citations import SqlCitations
 from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
 from opora.store.driver import connect
+from opora.store.enrichments import SqlEnrichments
 from opora.store.facts import SqlFacts
 from opora.store.faq import SqlFaq
 from opora.store.memory import SqlMemory
@@ -53,6 +54,10 @@ class SqlRepositories:
     @cached_property
     def chunks(self) -> SqlChunks:
         return SqlChunks(self._connection)
+
+    @cached_property
+    def enrichments(self) -> SqlEnrichments:
+        return SqlEnrichments(self._connection)
 
     @cached_property
     def sessions(self) -> SqlSessions:

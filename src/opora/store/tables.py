@@ -58,6 +58,7 @@ bases = sa.Table(
     _text("description"),
     _text("chunking"),
     _text("indexing"),
+    _added("enrichment"),
     _text("embedding_model_id"),
     _text("vector_store_id"),
     _added("faq_config"),
@@ -130,6 +131,19 @@ chunks = sa.Table(
     sa.Index(None, "document_id", "embedded_by", "chunk_index"),
     sa.Index(None, "base_id"),
     sa.Index(None, "parent_chunk_id"),
+)
+
+enrichments = sa.Table(
+    "enrichments",
+    metadata,
+    _id("document_id", sa.ForeignKey("documents.document_id", ondelete="CASCADE"), primary_key=True),
+    _id("base_id"),
+    _id("tenant_id"),
+    _count("version"),
+    _count("tokens"),
+    _text("done"),
+    _text("reason"),
+    sa.Index(None, "base_id"),
 )
 
 strays = sa.Table(

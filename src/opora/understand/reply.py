@@ -15,6 +15,7 @@ from typing import Any
 
 from opora.domain.question import Intent
 from opora.domain.search import MAX_QUERY_CHARS
+from opora.text.thinking import reply_alone
 from opora.understand.intents import normalise_intent
 
 QUERY_FIELDS = ("rewrite_query", "rewritten_query", "rewritequery", "rewrittenquery", "rewrite", "query")
@@ -22,8 +23,6 @@ INTENT_FIELDS = ("intent", "query_intent", "queryintent", "intention")
 IMAGE_FIELDS = ("image_description", "imagedescription", "image_caption")
 OCR_FIELDS = ("ocr_text", "image_text", "ocr")
 MAX_REPLY_CHARS = 100_000
-_THINKING = re.compile(r"<(think(?:ing)?|reason(?:ing)?)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_THINKING_END = re.compile(r"</(?:think(?:ing)?|reason(?:ing)?)\s*>", re.IGNORECASE)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _NAMES = "|".join((*QUERY_FIELDS, *INTENT_FIELDS, *IMAGE_FIELDS, *OCR_FIELDS))
 _FIELD = re.compile(rf"[\"'](?P<name>{_NAMES})[\"']\s*:\s*(?P<quote>[\"'])", re.IGNORECASE)
@@ -41,18 +40,11 @@ class Reply:
 
 def read_reply(raw: str) -> Reply:
     """Never raises: what can't be read is left empty."""
-    text = without_thinking(raw[:MAX_REPLY_CHARS].lstrip("\ufeff"))
+    text = reply_alone(raw[:MAX_REPLY_CHARS].lstrip("\ufeff"))
     for fields in (_last_object(text), _literal_object(text), _fields(text)):
         if fields:
             return _reply(fields)
     return Reply()
-
-
-def without_thinking(text: str) -> str:
-    """The text without thinking: whole blocks, a block that never ends, and everything before a lone end mark."""
-    text = _THINKING.sub("", text)
-    ends = list(_THINKING_END.finditer(text))
-    return text[ends[-1].end() :] if ends else text
 
 
 def _last_object(text: str) -> Mapping[str, Any]:

@@ -1,0 +1,57 @@
+"""What a chat model may add to documents when they are taken in: chosen for each base, all of it off by default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+QUESTION_COUNT = 3
+MAX_QUESTION_COUNT = 10
+TOKEN_BUDGET = 20_000
+MAX_TAGS = 3
+"""How many tags a document is given at most."""
+
+
+class EnrichmentStep(StrEnum):
+    """In the order in which they are done: what serves a whole document comes before what is paid for by the chunk."""
+
+    SUMMARY = "summary"
+    TABLES = "tables"
+    TAGS = "tags"
+    QUESTIONS = "questions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrichmentConfig:
+    """``token_budget`` is what one version of one document may cost, prompts and replies together; 0 is no limit."""
+
+    summary: bool = False
+    tables: bool = False
+    tags: bool = False
+    questions: bool = False
+    base_description: bool = False
+    question_count: int = QUESTION_COUNT
+    token_budget: int = TOKEN_BUDGET
+
+    @property
+    def steps(self) -> tuple[EnrichmentStep, ...]:
+        """The steps that are wanted for each document."""
+        return tuple(step for step in EnrichmentStep if getattr(self, step.value))
+
+    @property
+    def is_wanted(self) -> bool:
+        return bool(self.steps) or self.base_description
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enrichment:
+    """How far the enrichment of one document has come, for its version.
+
+    ``tokens`` is what was spent on it; ``done`` are the steps that ended, ``reason`` says why the others will not.
+    """
+
+    document_id: str
+    version: int
+    tokens: int = 0
+    done: tuple[EnrichmentStep, ...] = ()
+    reason: str = ""
