@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+GENERATED_QUESTIONS = "generated_questions"
+"""Where a chunk's metadata holds the questions that were made for it."""
 QUESTION_COUNT = 3
 MAX_QUESTION_COUNT = 10
 TOKEN_BUDGET = 20_000
-MAX_TAGS = 3
-"""How many tags a document is given at most."""
 
 
 class EnrichmentStep(StrEnum):
@@ -17,7 +17,6 @@ class EnrichmentStep(StrEnum):
 
     SUMMARY = "summary"
     TABLES = "tables"
-    TAGS = "tags"
     QUESTIONS = "questions"
 
 
@@ -27,7 +26,6 @@ class EnrichmentConfig:
 
     summary: bool = False
     tables: bool = False
-    tags: bool = False
     questions: bool = False
     base_description: bool = False
     question_count: int = QUESTION_COUNT
@@ -55,3 +53,5 @@ class Enrichment:
     tokens: int = 0
     done: tuple[EnrichmentStep, ...] = ()
     reason: str = ""
+    summary: str = ""
+    """What was written: a description that somebody else wrote is not replaced."""

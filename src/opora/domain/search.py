@@ -10,6 +10,8 @@ from typing import Any
 from opora.domain.knowledge import ChunkType, Place
 
 MAX_QUERY_CHARS = 10_000
+DOCUMENT_DESCRIPTION = "document_description"
+"""Where a result's metadata holds what its document is about."""
 DEFAULT_MATCH_COUNT = 50
 """What a match count at or below 0 means inside the service."""
 MAX_POOL_SIZE = 500

@@ -19,6 +19,10 @@ class WorkKind(StrEnum):
     DELETE_BASE = "delete_base"
     IMPORT_FAQ = "import_faq"
     """Take up the batches of entries that wait of one import (subject: task id)."""
+    ENRICH = "enrich"
+    """Have a chat model add what the base wants to a document (subject: document id)."""
+    DESCRIBE_BASE = "describe_base"
+    """Have a chat model describe a base by its documents (subject: base id)."""
     CLEAN_CHUNKS = "clean_chunks"
     """Take chunks that a document no longer has out of the engine (subject: document id)."""
 

@@ -12,6 +12,7 @@ from opora.domain.knowledge import Chunk, ChunkType, Document, IndexingStrategy,
 from opora.domain.scope import Scope
 from opora.domain.work import Work
 from opora.index.writer import write_vectors
+from opora.jobs.enrich_queue import queue_enrichment
 from opora.jobs.ground import Ground
 from opora.jobs.pace import Pace
 from opora.ports import Embedder, Repositories, Vectors
@@ -115,6 +116,7 @@ class Embedding:
             await stored.documents.update(scope, _completed(document) if is_last else document)
             if is_last:
                 await stored.work.finish(work.work_id)
+                await queue_enrichment(self._ground, stored, scope, work)
                 if identity:
                     await self._adopt(stored, scope, document, identity)
         return is_last

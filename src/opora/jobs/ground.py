@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from opora.domain.errors import OporaError
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
-from opora.ports import Blobs, Clock, Database, Embedder, NewId, Parser, Repositories, SearchEngine, Splitter
+from opora.ports import Blobs, ChatModel, Clock, Database, Embedder, NewId, Parser, Repositories, SearchEngine, Splitter
 
 LEASE = timedelta(seconds=60)
 """A worker that does not report for so long is taken for dead."""
@@ -32,6 +32,8 @@ class Ground:
     parser: Parser
     splitter: Splitter
     embedder: Embedder | None
+    writer: ChatModel | None = None
+    """The chat model that enriches documents; None: they are not enriched."""
     scope_of: ScopeOf
     clock: Clock
     new_id: NewId

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from opora.domain.enrichment import GENERATED_QUESTIONS
 from opora.domain.errors import NotFound, ParseFailed
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParsedDocument, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.index.writer import write_keywords
+from opora.jobs.enrich_queue import queue_enrichment
 from opora.jobs.ground import Ground
 from opora.ports import Repositories
 
@@ -106,6 +108,8 @@ async def _switch(
         await stored.work.finish(work.work_id)
         if document is None or not found:
             return
+        if document.indexed_version:
+            chunks = await _with_questions(stored, scope, chunks)
         gone = await stored.chunks.replace_document(scope, document, chunks)
         if document.indexed_version or document.version > 1:
             await stored.chunks.add_strays(scope, document, gone)
@@ -128,6 +132,22 @@ async def _switch(
             updated_at=ground.clock(),
         )
         await stored.documents.update(scope, document)
+        if not (vectors and left):
+            await queue_enrichment(ground, stored, scope, work)
+
+
+async def _with_questions(stored: Repositories, scope: Scope, chunks: Sequence[Chunk]) -> list[Chunk]:
+    """The questions that were made for a chunk stay with it as long as it stands."""
+    there = await stored.chunks.get_many(replace(scope, include_disabled=True), [chunk.chunk_id for chunk in chunks])
+    asked = {
+        key: old.metadata[GENERATED_QUESTIONS] for key, old in there.items() if GENERATED_QUESTIONS in old.metadata
+    }
+    return [
+        replace(chunk, metadata={**chunk.metadata, GENERATED_QUESTIONS: asked[chunk.chunk_id]})
+        if chunk.chunk_id in asked
+        else chunk
+        for chunk in chunks
+    ]
 
 
 async def _adopt_model(ground: Ground, stored: Repositories, scope: Scope, base: KnowledgeBase) -> None:

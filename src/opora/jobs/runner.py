@@ -13,7 +13,9 @@ from opora.domain.errors import OporaError, ParseFailed, Unavailable
 from opora.domain.knowledge import ParseReason
 from opora.domain.work import Work, WorkKind
 from opora.jobs.delete import clean_chunks, delete_base, delete_document
+from opora.jobs.describe import describe_base
 from opora.jobs.embed import BATCH, Embedding
+from opora.jobs.enrich import enrich
 from opora.jobs.ground import LEASE, Ground, LeaseLost
 from opora.jobs.import_faq import import_faq
 from opora.jobs.ingest import fail, ingest
@@ -26,8 +28,9 @@ log = logging.getLogger(__name__)
 Handler = Callable[[Work], Awaitable[None]]
 
 EMBEDS = frozenset({WorkKind.EMBED})
-READS = frozenset(WorkKind) - EMBEDS
-"""Two queues: a long document that is being embedded never keeps others from being read."""
+WRITES = frozenset({WorkKind.ENRICH, WorkKind.DESCRIBE_BASE})
+READS = frozenset(WorkKind) - EMBEDS - WRITES
+"""Three queues: neither a long document that is being embedded nor a slow chat model keeps others from being read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,7 @@ class JobRunner:
     ) -> None:
         self._ground = ground
         self._retries = retries or Retries()
-        self._queues = [READS] * readers + [EMBEDS] * embedders
+        self._queues = [READS] * readers + [EMBEDS] * embedders + [WRITES]
         self._safety_seconds = safety_seconds
         self._owner = ground.new_id()
         self._pace = Pace()
@@ -205,6 +208,8 @@ def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
         WorkKind.INGEST: lambda work: ingest(ground, work),
         WorkKind.EMBED: embedding.run,
         WorkKind.REINDEX: lambda work: reindex(ground, work),
+        WorkKind.ENRICH: lambda work: enrich(ground, work),
+        WorkKind.DESCRIBE_BASE: lambda work: describe_base(ground, work),
         WorkKind.IMPORT_FAQ: lambda work: import_faq(ground, work),
         WorkKind.CLEAN_CHUNKS: lambda work: clean_chunks(ground, work),
         WorkKind.DELETE_DOCUMENT: lambda work: delete_document(ground, work),

@@ -13,6 +13,9 @@ from opora.domain.work import WorkKind
 from opora.knowledge.intake import SETTLED, Intake, visible
 from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress
 
+_OF_DOCUMENTS = (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.REINDEX, WorkKind.CLEAN_CHUNKS)
+"""What may wait for a document, and is taken back when it is deleted."""
+
 
 class Documents(Intake):
     """``add_file``, ``add_text`` and ``retry`` are in `Intake`."""
@@ -48,7 +51,7 @@ class Documents(Intake):
             document = visible(await stored.documents.get(scope, document_id))
             gone = replace(document, parse_status=ParseStatus.DELETING, updated_at=self._clock())
             await stored.documents.update(scope, gone)
-            for kind in (WorkKind.INGEST, WorkKind.EMBED, WorkKind.REINDEX, WorkKind.CLEAN_CHUNKS):
+            for kind in _OF_DOCUMENTS:
                 await stored.work.cancel(kind, document_id)
             await stored.work.add(self._queued(document, WorkKind.DELETE_DOCUMENT))
         self._jobs.wake()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opora.domain.knowledge import ChunkType
-from opora.domain.search import MatchType, SearchResult
+from opora.domain.search import DOCUMENT_DESCRIPTION, MatchType, SearchResult
 from opora.prompt.escape import escape_attribute, escape_text
 from opora.text.image_info import read_image_info
 from opora.text.signature import is_contained
@@ -74,7 +74,7 @@ def document_header(passages: Sequence[SearchResult]) -> str:
 
 
 def _document(passage: SearchResult) -> str:
-    description = passage.metadata.get("document_description", "")
+    description = passage.metadata.get(DOCUMENT_DESCRIPTION, "")
     attributes = {
         "title": passage.title or passage.file_name,
         "description": description if isinstance(description, str) else "",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opora.domain.enrichment import GENERATED_QUESTIONS
 from opora.domain.search import SearchResult
 from opora.rank.clean import clean_passage
 from opora.text.image_info import read_image_info
 from opora.text.signature import normalise_content
-
-GENERATED_QUESTIONS = "generated_questions"
 
 
 def enriched_passage(result: SearchResult) -> str:

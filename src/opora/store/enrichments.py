@@ -30,6 +30,7 @@ class SqlEnrichments:
             tokens=row.tokens,
             done=tuple(EnrichmentStep(step) for step in load_tags(row.done)),
             reason=row.reason,
+            summary=row.summary,
         )
 
     async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
@@ -40,6 +41,7 @@ class SqlEnrichments:
             "tokens": enrichment.tokens,
             "done": dump_tags(enrichment.done),
             "reason": enrichment.reason,
+            "summary": enrichment.summary,
         }
         insert = insert_into(self._connection, enrichments).values(document_id=enrichment.document_id, **values)
         await self._connection.execute(insert.on_conflict_do_update(index_elements=[_c.document_id], set_=values))

@@ -6,14 +6,14 @@ rows costs more than the query itself. Other databases take the same statement t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
 from opora.domain.knowledge import ChunkType
 from opora.domain.scope import Scope
-from opora.domain.search import SearchResult
+from opora.domain.search import DOCUMENT_DESCRIPTION, SearchResult
 from opora.store.codec import dump, load_mapping, load_place, load_tags
 from opora.store.connection import Connection
 from opora.store.scoping import in_steps, of_chunks
@@ -31,7 +31,7 @@ def _sqlite_text(pairs: int, include_disabled: bool) -> str:
     values = ", ".join(["(?, ?)"] * pairs)
     enabled = "" if include_disabled else " AND c.enabled AND d.enabled"
     return (
-        f"SELECT {columns}, d.title, d.file_name, d.source"
+        f"SELECT {columns}, d.title, d.file_name, d.source, d.description"
         " FROM json_each(?) AS wanted"
         " CROSS JOIN chunks AS c ON c.chunk_id = wanted.value"
         " JOIN documents AS d ON d.document_id = c.document_id"
@@ -56,7 +56,7 @@ async def hydrate(connection: Connection, scope: Scope, chunk_ids: Collection[st
 async def _portable(connection: Connection, scope: Scope, chunk_ids: Collection[str]) -> list[Any]:
     columns = [chunks.c[name] for name in _COLUMNS]
     query = (
-        sa.select(*columns, documents.c.title, documents.c.file_name, documents.c.source)
+        sa.select(*columns, documents.c.title, documents.c.file_name, documents.c.source, documents.c.description)
         .join(documents, documents.c.document_id == chunks.c.document_id)
         .where(of_chunks(scope), documents.c.parse_status != "deleting", chunks.c.chunk_type != "question")
     )
@@ -87,6 +87,7 @@ def _to_result(row: Any, scope: Scope) -> SearchResult | None:
         title,
         file_name,
         source,
+        description,
     ) = row
     if scope.document_ids is not None and document_id not in scope.document_ids:
         return None
@@ -108,5 +109,10 @@ def _to_result(row: Any, scope: Scope) -> SearchResult | None:
         pre_chunk_id=pre_chunk_id,
         next_chunk_id=next_chunk_id,
         place=load_place(place),
-        metadata=load_mapping(metadata),
+        metadata=_with_description(load_mapping(metadata), description),
     )
+
+
+def _with_description(metadata: Mapping[str, Any], description: str) -> Mapping[str, Any]:
+    """What a document is about goes to the prompt with its passages."""
+    return {**metadata, DOCUMENT_DESCRIPTION: description} if description else metadata

@@ -143,6 +143,7 @@ enrichments = sa.Table(
     _count("tokens"),
     _text("done"),
     _text("reason"),
+    _text("summary"),
     sa.Index(None, "base_id"),
 )
 

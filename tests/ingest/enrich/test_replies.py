@@ -2,7 +2,7 @@
 
 import pytest
 
-from opora.ingest.enrich.replies import MAX_QUESTION_CHARS, read_questions, read_tags, read_text
+from opora.ingest.enrich.replies import MAX_QUESTION_CHARS, read_questions, read_text
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,3 @@ def test_a_summary_loses_its_label_and_ends_with_a_sentence() -> None:
     long = "Первое предложение. Второе предложение тоже длинное. Третье."
     assert read_text(long, limit=50) == "Первое предложение."
     assert read_text("слово " * 50, limit=20) == "слово слово слово с…"
-
-
-def test_tags_come_from_those_that_were_offered_in_their_own_spelling() -> None:
-    offered = ["Кадры", "Финансы", "ИТ"]
-    assert read_tags("- финансы\n2. КАДРЫ.\nЮристы", offered=offered, count=3) == ("Финансы", "Кадры")
-    assert read_tags("Теги: финансы, ит", offered=offered, count=1) == ("Финансы",)
-    assert read_tags("ни один не подходит", offered=offered, count=3) == ()

@@ -1,14 +1,11 @@
-"""Reads what a model said when it was asked for questions, a summary, a table's description or tags.
-
-What a model says is data: lines are cleaned, counted and bounded, and tags are taken only from those that were offered.
-"""
+"""Reads what a model said when it was asked for questions or a summary: data, to be cleaned, counted and bounded."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from opora.text.fold import clean, fold
+from opora.text.fold import clean
 from opora.text.thinking import reply_alone
 
 MAX_QUESTION_CHARS = 300
@@ -16,11 +13,8 @@ MIN_QUESTION_CHARS = 5
 MAX_SUMMARY_CHARS = 2_000
 _FENCE = re.compile(r"^\s*```[\w-]*\s*$", re.MULTILINE)
 _NUMBER = re.compile(r"^\s*(?:[-*•–—]|\(?\d{1,2}[.):、）]|[QqВв]\d{0,2}[.:：])\s*")
-_LABEL = re.compile(
-    r"^\s*(?:summary|tags?|резюме|краткое содержание|описание|теги|摘要|概要|标签)\s*[:：]\s*", re.IGNORECASE
-)
+_LABEL = re.compile(r"^\s*(?:summary|резюме|краткое содержание|описание|摘要|概要)\s*[:：]\s*", re.IGNORECASE)
 _AROUND = " \t\"'`*_«»“”„‘’"
-_SEPARATORS = re.compile(r"[,;，；、\n]")
 
 
 def read_text(reply: str, *, limit: int = MAX_SUMMARY_CHARS) -> str:
@@ -39,17 +33,6 @@ def read_questions(reply: str, *, count: int) -> tuple[str, ...]:
         if MIN_QUESTION_CHARS <= len(line) <= MAX_QUESTION_CHARS and line.rstrip().endswith(("?", "？")):
             found.setdefault(" ".join(line.lower().split()), line)
     return tuple(found.values())[:count]
-
-
-def read_tags(reply: str, *, offered: Sequence[str], count: int) -> tuple[str, ...]:
-    """At most ``count`` of the ``offered`` names, in the order in which the model gave them, in their own spelling."""
-    names = {fold(name).strip(): name for name in offered}
-    found: dict[str, None] = {}
-    for part in _SEPARATORS.split(_LABEL.sub("", _bare(reply))):
-        name = names.get(fold(_NUMBER.sub("", part).strip(_AROUND + ".。")).strip())
-        if name is not None:
-            found.setdefault(name)
-    return tuple(found)[:count]
 
 
 def _lines(reply: str) -> Iterator[str]:

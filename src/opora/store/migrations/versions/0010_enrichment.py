@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("tokens", sa.BigInteger(), nullable=False),
         sa.Column("done", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("summary", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["document_id"],
             ["documents.document_id"],
