@@ -63,6 +63,8 @@ class Draft:
     question: Question
     rewritten_query: str = ""
     intent: Intent = Intent.UNKNOWN
+    entities: tuple[str, ...] = ()
+    """What the question speaks of, for the search in a graph."""
     history: tuple[Round, ...] = ()
     memory_prompt: str = ""
     found: tuple[SearchResult, ...] = ()

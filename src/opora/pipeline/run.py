@@ -13,8 +13,8 @@ from opora.ports import ChatModel
 Emit = Callable[[StreamEvent], Awaitable[None]]
 
 
-async def _nowhere(event: StreamEvent) -> None:
-    return None
+async def nowhere(event: StreamEvent) -> None:
+    """Sends nothing to anybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Run:
     The only mutable object of the pipeline: plugins emit through it and note the answer as it grows.
     """
 
-    emit: Emit = _nowhere
+    emit: Emit = nowhere
     models: RunModels | None = None
     """The models of this one question; None: those of the installation."""
     stop_requested: bool = False

@@ -30,6 +30,7 @@ from opora.ports.models import (
     RerankerCard,
     Secrets,
 )
+from opora.ports.outside import EntityExtractor, EntityGraph, PageReader, TableAnalyst, WebPage, WebSearcher
 from opora.ports.streams import StreamLog
 from opora.ports.values import Clock, Listed, NewId, Page, Vectors
 
@@ -47,6 +48,8 @@ __all__ = [
     "DocumentRepository",
     "Embedder",
     "EmbedderCard",
+    "EntityExtractor",
+    "EntityGraph",
     "ExtractiveAnswerer",
     "Jobs",
     "Listed",
@@ -55,6 +58,7 @@ __all__ = [
     "ModelRepository",
     "NewId",
     "Page",
+    "PageReader",
     "Parser",
     "Progress",
     "Repositories",
@@ -66,6 +70,9 @@ __all__ = [
     "SessionRepository",
     "Splitter",
     "StreamLog",
+    "TableAnalyst",
     "Vectors",
+    "WebPage",
+    "WebSearcher",
     "WorkRepository",
 ]

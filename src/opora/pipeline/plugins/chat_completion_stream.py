@@ -32,15 +32,19 @@ class ChatCompletionStream:
         self._quoter = services.quoter
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
+        return await call_next(await self.answered(draft, run))
+
+    async def answered(self, draft: Draft, run: Run) -> Draft:
+        """The draft with its answer, sent through ``run`` as it grows."""
         model = run.chat_model(self._model)
         if model is not None:
-            return await call_next(await self._written(model, draft, run))
+            return await self._written(model, draft, run)
         if not draft.question.scope.bases:
             raise ModelNotConfigured(
                 "There is nothing to quote from: no knowledge base is in scope, and no chat model is set.",
                 hint="Load documents (opora ingest FOLDER), or set OPORA_CHAT_URL and OPORA_CHAT_MODEL to chat freely.",
             )
-        return await call_next(await self._quoted(draft, run))
+        return await self._quoted(draft, run)
 
     async def _written(self, model: ChatModel, draft: Draft, run: Run) -> Draft:
         settings = draft.question.settings.values
