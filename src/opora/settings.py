@@ -56,6 +56,11 @@ class Settings(BaseSettings):
         default="openai", description="How the chat endpoint is asked to think: openai, ollama, vllm, qwen or deepseek."
     )
 
+    chat_vision: bool = Field(default=False, description="Whether the chat model sees pictures.")
+    vision_model: str = Field(
+        default="", description="A model at the chat endpoint that looks at pictures where the chat model can't."
+    )
+
     rerank_url: str = Field(
         default="", description="Address of a rerank endpoint, with or without /rerank; empty: no endpoint."
     )

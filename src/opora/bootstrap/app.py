@@ -203,6 +203,7 @@ class App:
             search=self.search,
             quoter=SentenceQuoter(self.embedder),
             chat_model=self._models.chat,
+            vision_model=self._models.vision,
             reranker=self.reranker,
             gate=OperatingPoint(model_floor=card.vector_threshold if card else 0.0),
         )

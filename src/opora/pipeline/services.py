@@ -38,6 +38,8 @@ class Services:
     search: Searcher
     quoter: ExtractiveAnswerer
     chat_model: ChatModel | None = None
+    vision_model: ChatModel | None = None
+    """Looks at pictures where the chat model can't."""
     reranker: Reranker | None = None
     web: WebSearcher | None = None
     pages: PageReader | None = None

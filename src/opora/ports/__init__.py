@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from opora.ports.conversation import (
     CitationRepository,
+    ImageRepository,
     MemoryRepository,
     MessageRepository,
     RoundRepository,
@@ -51,6 +52,7 @@ __all__ = [
     "EntityExtractor",
     "EntityGraph",
     "ExtractiveAnswerer",
+    "ImageRepository",
     "Jobs",
     "Listed",
     "MemoryRepository",

@@ -12,6 +12,7 @@ from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.ports.conversation import (
     CitationRepository,
+    ImageRepository,
     MemoryRepository,
     MessageRepository,
     RoundRepository,
@@ -103,6 +104,8 @@ class Repositories(Protocol):
     def sessions(self) -> SessionRepository: ...
     @property
     def messages(self) -> MessageRepository: ...
+    @property
+    def images(self) -> ImageRepository: ...
     @property
     def rounds(self) -> RoundRepository: ...
     @property

@@ -22,6 +22,7 @@ from opora.store.connection import Connection, unbroken
 from opora.store.documents import SqlDocuments
 from opora.store.driver import connect
 from opora.store.facts import SqlFacts
+from opora.store.images import SqlImages
 from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
@@ -60,6 +61,10 @@ class SqlRepositories:
     @cached_property
     def messages(self) -> SqlMessages:
         return SqlMessages(self._connection)
+
+    @cached_property
+    def images(self) -> SqlImages:
+        return SqlImages(self._connection)
 
     @cached_property
     def rounds(self) -> SqlRounds:
