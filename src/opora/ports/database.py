@@ -133,6 +133,15 @@ class Database(Protocol):
         """A reading transaction on a consistent snapshot."""
         ...
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a path, or an address without its password."""
+        ...
+
+    async def own(self) -> None:
+        """Keep other servers out until `close`; raises `Busy` when another has it."""
+        ...
+
     async def backup(self, target: str) -> None:
         """Write a consistent copy of the database to a file."""
         ...
