@@ -29,7 +29,7 @@ class Settings(BaseSettings):
     data: Path = Field(default_factory=default_data_folder, description="Folder for databases, files and models.")
     database_url: SecretStr | None = Field(
         default=None,
-        description="Address of a PostgreSQL database, postgresql://user:password@host/name; else SQLite in the folder.",
+        description="Address of PostgreSQL, postgresql://user:password@host/name; left out: SQLite in the folder.",
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on; anything but loopback needs an API key.")
     port: int = Field(default=8642, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
