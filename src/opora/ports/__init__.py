@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from opora.ports.conversation import (
     CitationRepository,
+    ImageRepository,
     MemoryRepository,
     MessageRepository,
     RoundRepository,
@@ -31,6 +32,7 @@ from opora.ports.models import (
     RerankerCard,
     Secrets,
 )
+from opora.ports.outside import EntityExtractor, EntityGraph, PageReader, TableAnalyst, WebPage, WebSearcher
 from opora.ports.streams import StreamLog
 from opora.ports.values import Clock, Listed, NewId, Page, Vectors
 
@@ -48,8 +50,11 @@ __all__ = [
     "DocumentRepository",
     "Embedder",
     "EmbedderCard",
+    "EntityExtractor",
+    "EntityGraph",
     "ExtractiveAnswerer",
     "FaqRepository",
+    "ImageRepository",
     "Jobs",
     "Listed",
     "MemoryRepository",
@@ -57,6 +62,7 @@ __all__ = [
     "ModelRepository",
     "NewId",
     "Page",
+    "PageReader",
     "Parser",
     "Progress",
     "Repositories",
@@ -68,6 +74,9 @@ __all__ = [
     "SessionRepository",
     "Splitter",
     "StreamLog",
+    "TableAnalyst",
     "Vectors",
+    "WebPage",
+    "WebSearcher",
     "WorkRepository",
 ]
