@@ -53,6 +53,8 @@ MIB = 1024 * 1024
 class PacedChat:
     """Says words that tell when they were said, at a steady pace that begins at a random moment."""
 
+    sees_images = False
+
     identity = "paced"
 
     def __init__(self, words: int, begin: asyncio.Event) -> None:

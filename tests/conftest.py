@@ -9,9 +9,10 @@ import pytest
 from opora.domain.question import Draft, Question
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 
+from .servers.postgres import postgres_server, postgres_url
 from .servers.redis import own_redis, redis_program, redis_server
 
-__all__ = ["own_redis", "redis_program", "redis_server"]
+__all__ = ["own_redis", "postgres_server", "postgres_url", "redis_program", "redis_server"]
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

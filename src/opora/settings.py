@@ -27,6 +27,10 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OPORA_", frozen=True, extra="ignore")
 
     data: Path = Field(default_factory=default_data_folder, description="Folder for databases, files and models.")
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="Address of PostgreSQL, postgresql://user:password@host/name; left out: SQLite in the folder.",
+    )
     host: str = Field(default="127.0.0.1", description="Address to listen on; anything but loopback needs an API key.")
     port: int = Field(default=8642, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     api_key: SecretStr | None = Field(default=None, description="Key that every request must carry when it is set.")
@@ -54,6 +58,11 @@ class Settings(BaseSettings):
     chat_model: str = Field(default="", description="Name of the chat model at the endpoint.")
     chat_provider: str = Field(
         default="openai", description="How the chat endpoint is asked to think: openai, ollama, vllm, qwen or deepseek."
+    )
+
+    chat_vision: bool = Field(default=False, description="Whether the chat model sees pictures.")
+    vision_model: str = Field(
+        default="", description="A model at the chat endpoint that looks at pictures where the chat model can't."
     )
 
     rerank_url: str = Field(
@@ -161,6 +170,12 @@ class Settings(BaseSettings):
     @property
     def is_loopback(self) -> bool:
         return self.host in LOOPBACK_HOSTS
+
+    @property
+    def database(self) -> str:
+        """The address of the relational database, as the store takes it."""
+        url = self.database_url.get_secret_value() if self.database_url else ""
+        return url or f"sqlite+aiosqlite:///{self.database_path}"
 
     @property
     def database_path(self) -> Path:

@@ -36,6 +36,7 @@ class GatedChat:
     """A chat model whose words come when the test hands them over; None ends the answer."""
 
     identity: str = "gated"
+    sees_images: bool = False
     words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
 

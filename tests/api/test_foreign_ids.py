@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from opora.bootstrap import App
+from opora.chat.pictures import read_pictures
 from opora.domain.faq_import import ImportMode
 from opora.domain.knowledge import BaseType
 from opora.domain.models import ModelKind
@@ -19,6 +20,9 @@ from opora.ingest.faq_rows import draft_of
 
 from .conftest import COLLEAGUE, QUESTION, STRANGER, add_text, application, client_of, scope_of
 
+PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4IScHAAK2AQU0pnWqAAAAAElFTkSuQmCC"
+)
 ABSENT = "00000000000000000000000000"
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("put", "/api/v1/knowledge-bases/{base_id}"): {"json": {"name": "Чужое"}},
@@ -75,7 +79,9 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
     entry = await app.registry.add(
         admin, kind=ModelKind.CHAT, provider="openai", name="Секрет", model="m", base_url="http://127.0.0.1:1/v1"
     )
-    asked = await app.chat.ask(scope, session.session_id, QUESTION)
+    pictures = read_pictures([PICTURE])
+    image_id = pictures[0].image_id
+    asked = await app.chat.ask(scope, session.session_id, QUESTION, pictures=pictures)
     async for _, event in app.chat.follow(scope, session.session_id, asked.assistant_message_id):
         if event.response_type is TERMINAL:
             break
@@ -85,7 +91,9 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
         "chunk_id": chunk.chunk_id,
         "session_id": session.session_id,
         "message_id": asked.assistant_message_id,
+        "question_id": asked.user_message_id,
         "item_id": item.item_id,
+        "image_id": image_id,
         "model_id": entry.model_id,
         "faq_base_id": faq.base_id,
         "entry_id": record.entry_id,
@@ -113,6 +121,8 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
 async def call(http: httpx2.AsyncClient, method: str, path: str, ids: dict[str, str]) -> httpx2.Response:
     if "/faq/" in path:
         ids = {**ids, "base_id": ids["faq_base_id"]}
+    if "{image_id}" in path:
+        ids = ids | {"message_id": ids["question_id"]}
     options = filled(BODIES.get((method, path), {}), ids)
     if "continue-stream" in path:
         options["params"] = {"message_id": ids["message_id"]}

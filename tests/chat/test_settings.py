@@ -55,6 +55,7 @@ def test_what_fits_is_taken(name: str, value: Any) -> None:
 
 async def test_options_come_to_the_model(talk) -> None:
     class Noting(ScriptedChat):
+        sees_images = False
         options: ChatOptions | None = None
 
         async def stream(self, messages, options):

@@ -23,6 +23,8 @@ TITLE = "Возмещение проезда"
 class Person(ScriptedChat):
     """Answers at once; gives a title when it is let."""
 
+    sees_images = False
+
     def __init__(self, *reply: str | ChatDelta | Exception, free: bool = False) -> None:
         super().__init__(["После возвращения."])
         self.reply = reply or (TITLE,)

@@ -15,7 +15,7 @@ def chunk(chunk_id: str, title: str = "Регламент") -> SearchResult:
 
 def page(url: str) -> SearchResult:
     return SearchResult(
-        chunk_id="", base_id="", tenant_id="t", document_id="", content="text", source=url, title='Тарифы "2025"',
+        chunk_id=url, base_id="", tenant_id="t", document_id="", content="text", title='Тарифы "2025"',
         match_type=MatchType.WEB,
     )  # fmt: skip
 

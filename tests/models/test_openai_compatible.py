@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from opora.domain.errors import InvalidInput, ModelError
+from opora.domain.pictures import Picture
 from opora.models.openai_compatible import OpenAIChat, OpenAIEmbedder, read_embeddings
 from opora.ports import ChatDelta, ChatMessage, ChatOptions
 
@@ -250,3 +251,27 @@ async def test_options_are_passed_on_and_thinking_in_the_providers_words(
 def test_a_provider_that_nobody_knows_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no provider"):
         OpenAIChat("http://127.0.0.1/v1", "m", provider="acme")
+
+
+async def test_pictures_stand_before_the_text_of_their_message(provider: Provider) -> None:
+    async def handler(request: Request) -> Response:
+        return JSONResponse({"choices": [{"message": {"content": "Да"}, "finish_reason": "stop"}]})
+
+    provider.handler = handler  # type: ignore[assignment]
+    chat = OpenAIChat(provider.url, "m", sees_images=True)
+    pictures = (Picture(image_id="a", media_type="image/png", data=b"\x89PNG"),)
+    asked = [ChatMessage(role="system", content="s"), ChatMessage(role="user", content="Что это?", pictures=pictures)]
+    async for _ in chat.stream(asked, ChatOptions()):
+        pass
+    assert provider.requests[0]["messages"] == [
+        {"role": "system", "content": "s"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+                {"type": "text", "text": "Что это?"},
+            ],
+        },
+    ]
+    assert chat.sees_images
+    await chat.close()

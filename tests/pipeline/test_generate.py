@@ -38,6 +38,7 @@ class HoldsBack:
 
 
 class Says:
+    sees_images = False
     identity = "says"
 
     def __init__(self, *deltas: ChatDelta, error: Exception | None = None) -> None:

@@ -16,8 +16,21 @@ from opora.store.database import SqlDatabase
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqlDatabase]:
+    """Each kind of database that there is: what holds for one holds for the other."""
+    if request.param == "postgresql":
+        url = await request.getfixturevalue("postgres_server").create()
+    else:
+        url = f"sqlite+aiosqlite:///{tmp_path}/opora.db"
+    database = await SqlDatabase(url).open()
+    yield database
+    await database.close()
+
+
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[SqlDatabase]:
+async def file_database(tmp_path: Path) -> AsyncIterator[SqlDatabase]:
+    """One in ``opora.db`` of the test's folder, for what only a file can have."""
     database = await SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}/opora.db").open()
     yield database
     await database.close()

@@ -27,8 +27,8 @@ def test_head_is_the_newest_migration() -> None:
     assert ScriptDirectory(str(FOLDER)).get_current_head() == HEAD
 
 
-async def test_opening_again_keeps_what_is_there(database: SqlDatabase, tmp_path: Path) -> None:
-    async with database.begin() as stored:
+async def test_opening_again_keeps_what_is_there(file_database: SqlDatabase, tmp_path: Path) -> None:
+    async with file_database.begin() as stored:
         await stored.set_fact("name", "value")
     again = await SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}/opora.db").open()
     async with again.read() as stored:
@@ -36,7 +36,7 @@ async def test_opening_again_keeps_what_is_there(database: SqlDatabase, tmp_path
     await again.close()
 
 
-async def test_a_database_of_a_newer_version_is_refused(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_a_database_of_a_newer_version_is_refused(file_database: SqlDatabase, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "opora.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
@@ -125,28 +125,28 @@ async def test_a_writer_may_be_cancelled_at_any_turn_of_the_loop(database: SqlDa
         await stored.set_fact("third", "x")
 
 
-async def test_a_file_that_somebody_else_holds_is_an_error_of_ours(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_a_file_that_somebody_else_holds_is_an_error_of_ours(file_database: SqlDatabase, tmp_path: Path) -> None:
     hasty = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}/opora.db", busy_timeout_ms=1)
-    async with database.begin():
+    async with file_database.begin():
         with pytest.raises(Unavailable, match="locked"):
             await hasty.open()
     await hasty.open()
     await hasty.close()
 
 
-async def test_a_backup_is_a_whole_database(database: SqlDatabase, tmp_path: Path) -> None:
-    async with database.begin() as stored:
+async def test_a_backup_is_a_whole_database(file_database: SqlDatabase, tmp_path: Path) -> None:
+    async with file_database.begin() as stored:
         await stored.set_fact("name", "value")
     target = tmp_path / "copy.db"
     target.write_text("an older backup")
-    await database.backup(str(target))
+    await file_database.backup(str(target))
     copy = await SqlDatabase(f"sqlite+aiosqlite:///{target}").open()
     async with copy.read() as stored:
         assert await stored.get_fact("name") == "value"
     await copy.close()
 
 
-async def test_a_backup_that_fails_leaves_nothing(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_a_backup_that_fails_leaves_nothing(file_database: SqlDatabase, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="backup"):
-        await database.backup(str(tmp_path / "no such folder" / "copy.db"))
+        await file_database.backup(str(tmp_path / "no such folder" / "copy.db"))
     assert not list(tmp_path.glob("**/*.part"))

@@ -20,6 +20,8 @@ HISTORY = (Round(request_id="r", question="Когда компенсируют �
 class Saying:
     """A model that says what a test gave it, in pieces."""
 
+    sees_images = False
+
     identity = "saying"
 
     def __init__(self, text: str = "", error: Exception | None = None, *, hangs: bool = False) -> None:

@@ -30,6 +30,8 @@ RULE = "Затраты на проезд сотрудник получает о�
 class GatedChat:
     """A chat model whose words come when the test hands them over; None ends the answer. A title comes at once."""
 
+    sees_images = False
+
     identity: str = "gated"
     words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
     loop: asyncio.AbstractEventLoop | None = None

@@ -33,10 +33,13 @@ from opora.api.middleware.headers import SecurityHeadersMiddleware
 from opora.api.middleware.origin import OriginMiddleware
 from opora.api.middleware.request_id import RequestIdMiddleware
 from opora.api.principal import App, authenticated
+from opora.chat.pictures import MAX_GIVEN_BYTES, MAX_PICTURES
 
 PREFIX = "/api/v1"
 OPENAI_PREFIX = "/v1"
 JSON_BODY_LIMIT = 1024 * 1024
+PICTURES_LIMIT = MAX_PICTURES * MAX_GIVEN_BYTES * 4 // 3 + JSON_BODY_LIMIT
+"""Of a question with as many and as large pictures as are taken."""
 FORM_OVERHEAD = 64 * 1024
 """What a form adds to the file that it carries."""
 _TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)")
@@ -55,6 +58,7 @@ _ROUTERS = (
     models,
     system,
 )
+_TAKES_PICTURES = re.compile(rf"{PREFIX}/knowledge-chat/[^/]+|{OPENAI_PREFIX}/chat/completions")
 
 
 def create_app(app: App) -> FastAPI:
@@ -90,9 +94,11 @@ def create_app(app: App) -> FastAPI:
 
 
 def body_limit(upload_limit: int) -> Limit:
-    """Documents may be as long as the upload limit says; everything else is short."""
+    """Documents may be as long as the upload limit says, questions may have pictures; everything else is short."""
 
     def limit(path: str) -> int:
+        if _TAKES_PICTURES.fullmatch(path):
+            return PICTURES_LIMIT
         return upload_limit + FORM_OVERHEAD if _TAKES_DOCUMENTS.fullmatch(path) else JSON_BODY_LIMIT
 
     return limit

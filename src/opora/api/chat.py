@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
 from starlette.responses import Response
 
 from opora.api.envelope import Id
 from opora.api.eventstream import EventStream, frames_of
-from opora.api.fields import MAX_NAME_CHARS, Cosine, Ids, QueryText, Share, given
+from opora.api.fields import MAX_NAME_CHARS, Cosine, Ids, Share, given, question_text
 from opora.api.principal import App, Caller, Opora
+from opora.chat.pictures import MAX_PICTURES, read_pictures
 from opora.chat.settings import checked
 from opora.domain.conversation import Attachment, Beside, Message
 from opora.domain.errors import InvalidInput
+from opora.domain.pictures import Picture
 from opora.domain.scope import Principal
+from opora.domain.search import MAX_QUERY_CHARS
 
 router = APIRouter(tags=["chat"])
 
@@ -49,6 +54,7 @@ class Choice(BaseModel):
     web_search_enabled: bool | None = None
     summary_model_id: Annotated[Id, Field(description="The chat model of this question, by its id.")] = ""
     query_understand_model_id: Annotated[Id, Field(description="A smaller one that rewrites the question.")] = ""
+    vlm_model_id: Annotated[Id, Field(description="One that looks at pictures where the chat model can't.")] = ""
     explain: Annotated[bool, Field(description="Keep what became of every candidate in the message's trace.")] = False
     settings: Overrides = Field(default_factory=Overrides)
 
@@ -67,12 +73,30 @@ class AttachmentBody(BaseModel):
     content: Annotated[str, Field(max_length=MAX_ATTACHED_CHARS)]
 
 
+class ImageBody(BaseModel):
+    """A picture as a ``data:`` address, under either name."""
+
+    url: str = ""
+    data: str = ""
+
+
 class ChatBody(Choice):
-    query: QueryText
+    images: Annotated[list[ImageBody | str], Field(max_length=MAX_PICTURES)] = Field(default_factory=list)
+    query: Annotated[
+        str,
+        Field(max_length=MAX_QUERY_CHARS, validate_default=True, description="May be left out where there are images."),
+    ] = ""
     quoted_context: Annotated[str, Field(max_length=MAX_QUOTED_CHARS)] = ""
     attachments: Annotated[list[AttachmentBody], Field(max_length=MAX_ATTACHMENTS)] = Field(default_factory=list)
-    images: list[Any] = Field(default_factory=list)
     disable_title: Annotated[bool, Field(description="Leave a session without a title as it is.")] = False
+
+    @field_validator("query")
+    @classmethod
+    def _something_is_asked(cls, query: str, info: ValidationInfo) -> str:
+        return query if not query.strip() and info.data.get("images") else question_text(query)
+
+    def image_urls(self) -> list[str]:
+        return [one if isinstance(one, str) else one.url or one.data for one in self.images]
 
     def beside(self) -> Beside:
         """Raises `InvalidInput` when the attachments are too long together."""
@@ -90,11 +114,12 @@ async def knowledge_chat(app: Opora, caller: Caller, session_id: Id, body: ChatB
 
     A reader that leaves does not stop the answer: `stop` does.
     """
-    if body.images:
-        raise InvalidInput.of("images", "images: this server does not take them with a question.")
+    pictures = await asyncio.to_thread(read_pictures, body.image_urls())
     await app.sessions.get(await app.access.tenant(caller), session_id)
     names_session = not body.disable_title
-    return await _asked(app, caller, session_id, body.query, body, body.beside(), names_session=names_session)
+    return await _asked(
+        app, caller, session_id, body.query, body, body.beside(), pictures=pictures, names_session=names_session
+    )
 
 
 @router.post("/messages/{message_id}/regenerate", summary="Ask a question again", response_class=EventStream)
@@ -103,11 +128,20 @@ async def regenerate(app: Opora, caller: Caller, message_id: Id, body: Choice | 
 
     What the body leaves out is chosen as it was before.
     """
-    question = await app.branches.question_of(await app.access.tenant(caller), message_id)
+    scope = await app.access.tenant(caller)
+    question = await app.branches.question_of(scope, message_id)
+    pictures = await app.branches.pictures_of(scope, question)
     changed = body.model_dump(exclude_unset=True) if body else {}
     choice = Choice.model_validate({**question.request, **changed})
     return await _asked(
-        app, caller, question.session_id, question.content, choice, question.beside, instead_of=question
+        app,
+        caller,
+        question.session_id,
+        question.content,
+        choice,
+        question.beside,
+        pictures=pictures,
+        instead_of=question,
     )
 
 
@@ -119,6 +153,7 @@ async def _asked(
     choice: Choice,
     beside: Beside,
     *,
+    pictures: Sequence[Picture] = (),
     instead_of: Message | None = None,
     names_session: bool = True,
 ) -> Response:
@@ -135,11 +170,13 @@ async def _asked(
         overrides=choice.overrides(),
         explain=choice.explain,
         beside=beside,
+        pictures=pictures,
         request=choice.kept(),
         instead_of=instead_of,
         names_session=names_session,
         model_id=choice.summary_model_id,
         understand_model_id=choice.query_understand_model_id,
+        vision_model_id=choice.vlm_model_id,
     )
     frames = frames_of(
         app,

@@ -23,7 +23,7 @@ def _not_blank(value: str) -> str:
     return value
 
 
-def _question(value: str) -> str:
+def question_text(value: str) -> str:
     """The service's own check, made here so that the refusal names the field of this request."""
     try:
         return clean_query(value)
@@ -33,7 +33,7 @@ def _question(value: str) -> str:
 
 Name = Annotated[str, Field(max_length=MAX_NAME_CHARS), AfterValidator(str.strip), AfterValidator(_not_blank)]
 Description = Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)]
-QueryText = Annotated[str, Field(max_length=MAX_QUERY_CHARS), AfterValidator(_question)]
+QueryText = Annotated[str, Field(max_length=MAX_QUERY_CHARS), AfterValidator(question_text)]
 """Length is counted in characters (code points), not bytes."""
 Ids = Annotated[list[Id], Field(max_length=MAX_IDS)]
 Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]

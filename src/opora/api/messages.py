@@ -72,6 +72,12 @@ async def trace(app: Opora, caller: Caller, message_id: Id) -> Response:
     return ok(dict(message.trace))
 
 
+@router.get("/{message_id}/images/{image_id}", summary="A picture that came with a question")
+async def image(app: Opora, caller: Caller, message_id: Id, image_id: Id) -> Response:
+    picture = await app.branches.picture(await app.access.tenant(caller), message_id, image_id)
+    return Response(picture.data, media_type=picture.media_type, headers={"Content-Disposition": "inline"})
+
+
 @router.get("/{message_id}/citations", summary="The citations of an answer, checked against their passages")
 async def citations(app: Opora, caller: Caller, message_id: Id) -> Response:
     message = await app.sessions.message(await app.access.tenant(caller), message_id)

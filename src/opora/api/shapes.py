@@ -157,6 +157,10 @@ def message_json(message: Message) -> dict[str, Any]:
         "error_message": message.error_message,
         "quoted_context": message.beside.quoted_context,
         "attachments": [{"name": one.name, "content": one.content} for one in message.beside.attachments],
+        "images": [
+            {"id": one.image_id, "media_type": one.media_type, "size": one.size, "caption": one.caption}
+            for one in message.beside.images
+        ],
         "feedback": _feedback_json(message.feedback),
         "created_at": message.created_at.isoformat(),
         "updated_at": message.updated_at.isoformat(),

@@ -8,6 +8,7 @@ from typing import Any
 from opora.bootstrap.app import App
 from opora.bootstrap.models import Models
 from opora.bootstrap.outside import order
+from opora.domain.errors import InvalidInput
 from opora.pipeline.builder import PRESETS
 from opora.settings import Settings
 from opora.store import backup, owner
@@ -21,10 +22,21 @@ def serving_at(settings: Settings) -> str:
 
 
 def write_backup(settings: Settings, target: Path) -> dict[str, Any]:
+    _refuse_elsewhere(settings)
     return backup.write_backup(settings.data, target)
 
 
+def _refuse_elsewhere(settings: Settings) -> None:
+    """What is not in the folder is not in its backup."""
+    if settings.database_url:
+        raise InvalidInput(
+            "The database is not in the data folder: Opora's backup would lack it.",
+            hint="Use pg_dump and pg_restore for PostgreSQL, and copy the folder's `blobs` beside it.",
+        )
+
+
 def read_backup(settings: Settings, source: Path, *, force: bool) -> dict[str, Any]:
+    _refuse_elsewhere(settings)
     return backup.read_backup(settings.data, source, force=force)
 
 

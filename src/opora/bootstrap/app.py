@@ -130,7 +130,7 @@ class App:
     async def ready(self) -> dict[str, Any]:
         """What `/readyz` and `opora doctor` show: each part, whether it works, and how to mend it."""
         checks = [
-            await check_database(self._database, str(self.settings.database_path)),
+            await check_database(self._database),
             await check_engine(self._engine),
             await check_log(self.log, self.settings.stream_manager),
             await check_embedder(self._models.embedder),
@@ -157,8 +157,11 @@ class App:
         from opora.store.blobs import FileBlobs
         from opora.store.database import SqlDatabase
 
-        self._database = await SqlDatabase(f"sqlite+aiosqlite:///{self.settings.database_path}").open()
+        self._database = SqlDatabase(self.settings.database)
         stack.push_async_callback(self._database.close)
+        await self._database.open()
+        # The engine's file is of this folder alone: a second server would fill its own from the same rows.
+        await self._database.own()
         self._blobs = FileBlobs(self.settings.data / "blobs")
         self.access = Access(self._database, api_keys=_keys(self.settings))
 
@@ -210,6 +213,7 @@ class App:
             search=self.search,
             quoter=SentenceQuoter(self.embedder),
             chat_model=self._models.chat,
+            vision_model=self._models.vision,
             reranker=self.reranker,
             gate=OperatingPoint(model_floor=card.vector_threshold if card else 0.0),
         )

@@ -8,13 +8,13 @@ from opora.domain.errors import OporaError
 from opora.ports import ChatModel, Database, Embedder, Reranker, SearchEngine, StreamLog
 
 
-async def check_database(database: Database, path: str) -> dict[str, Any]:
+async def check_database(database: Database) -> dict[str, Any]:
     try:
         async with database.read() as stored:
             pending = await stored.work.pending()
     except OporaError as exc:
         return _failed("database", exc)
-    return _fine("database", f"{path}, {pending} pieces of work waiting")
+    return _fine("database", f"{database.place}, {pending} pieces of work waiting")
 
 
 async def check_engine(engine: SearchEngine) -> dict[str, Any]:

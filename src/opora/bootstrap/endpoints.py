@@ -14,6 +14,8 @@ from opora.net.addresses import AddressPolicy
 from opora.net.client import GuardedClient
 from opora.settings import Settings
 
+VISION = "vision"
+"""The option of a chat model that sees pictures."""
 CHAT_OPTIONS = ("temperature", "top_p", "seed", "thinking", "max_completion_tokens")
 EMBEDDING_OPTIONS: Mapping[str, type] = {"query_prefix": str, "passage_prefix": str, "max_tokens": int}
 RERANK_OPTIONS: Mapping[str, type] = {"max_passage_chars": int}
@@ -39,8 +41,12 @@ class EndpointMaker:
 
     def checked_options(self, kind: ModelKind, options: Mapping[str, Any]) -> dict[str, Any]:
         if kind is ModelKind.CHAT:
-            _check_names(options, CHAT_OPTIONS)
-            return checked(options)
+            _check_names(options, (*CHAT_OPTIONS, VISION))
+            sees = options.get(VISION, False)
+            if not isinstance(sees, bool):
+                raise InvalidInput.of(f"options.{VISION}", f"'{VISION}' is true or false.")
+            shaped = checked({name: value for name, value in options.items() if name != VISION})
+            return {**shaped, VISION: True} if sees else shaped
         known = EMBEDDING_OPTIONS if kind is ModelKind.EMBEDDING else RERANK_OPTIONS
         _check_names(options, tuple(known))
         for name, value in options.items():
@@ -59,7 +65,13 @@ class EndpointMaker:
         common: dict[str, Any] = {"key": key, "client": self._client, "setting": ""}
         made: Made
         if entry.kind is ModelKind.CHAT:
-            made = load(CHAT_MODELS, "openai")(entry.base_url, entry.model, provider=entry.provider, **common)
+            made = load(CHAT_MODELS, "openai")(
+                entry.base_url,
+                entry.model,
+                provider=entry.provider,
+                sees_images=bool(entry.options.get(VISION)),
+                **common,
+            )
         elif entry.kind is ModelKind.EMBEDDING:
             raw = load(EMBEDDERS, "openai")(entry.base_url, entry.model, **entry.options, **common)
             made = CheckedEmbedder(raw)

@@ -20,13 +20,15 @@ from opora.settings import Settings
 class Models:
     embedder: Embedder | None
     chat: ChatModel | None
+    vision: ChatModel | None = None
+    """Looks at pictures where the chat model can't."""
     reranker: Reranker | None = None
 
 
 async def make_models(settings: Settings, stack: AsyncExitStack) -> Models:
     """The models that the settings name. An endpoint's embedding model is asked once for its size."""
     from opora.models.checked import CheckedEmbedder
-    from opora.models.table import CHAT_MODELS, EMBEDDERS, load
+    from opora.models.table import EMBEDDERS, load
 
     embedder: CheckedEmbedder | None = None
     if settings.embedding == "local":
@@ -50,18 +52,40 @@ async def make_models(settings: Settings, stack: AsyncExitStack) -> Models:
         raise InvalidInput.of("embedding", "OPORA_EMBEDDING is local, openai, null or none.")
     if embedder is not None:
         stack.push_async_callback(embedder.close)
-    chat: ChatModel | None = None
+    chat, vision = _chat_models(settings, stack)
+    return Models(embedder=embedder, chat=chat, vision=vision, reranker=_reranker(settings, stack))
+
+
+def _chat_models(settings: Settings, stack: AsyncExitStack) -> tuple[ChatModel | None, ChatModel | None]:
+    """The one that answers and the one that looks at pictures, both at one endpoint."""
+    from opora.models.table import CHAT_MODELS, load
+
     if settings.chat_url:
         if not settings.chat_model:
             raise ModelNotConfigured("The chat endpoint has no model.", hint="Set OPORA_CHAT_MODEL.")
         client = _client(settings.chat_url)
         stack.push_async_callback(client.close)
         key = settings.chat_key.get_secret_value() if settings.chat_key else ""
-        chat = load(CHAT_MODELS, "openai")(
-            settings.chat_url, settings.chat_model, key=key, provider=settings.chat_provider, client=client
+
+        def made(model: str, *, sees_images: bool) -> ChatModel:
+            chat: ChatModel = load(CHAT_MODELS, "openai")(
+                settings.chat_url,
+                model,
+                key=key,
+                provider=settings.chat_provider,
+                sees_images=sees_images,
+                client=client,
+            )
+            stack.push_async_callback(chat.close)
+            return chat
+
+        chat = made(settings.chat_model, sees_images=settings.chat_vision)
+        return chat, made(settings.vision_model, sees_images=True) if settings.vision_model else None
+    if settings.vision_model:
+        raise ModelNotConfigured(
+            "The model for pictures has no endpoint.", hint="Set OPORA_CHAT_URL and OPORA_CHAT_MODEL."
         )
-        stack.push_async_callback(chat.close)
-    return Models(embedder=embedder, chat=chat, reranker=_reranker(settings, stack))
+    return None, None
 
 
 def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | None:

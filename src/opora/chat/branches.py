@@ -8,6 +8,7 @@ from typing import Protocol
 
 from opora.domain.conversation import Feedback, Message, Role, Session, Thumb
 from opora.domain.errors import InvalidInput, NotFound
+from opora.domain.pictures import Picture
 from opora.domain.scope import Scope
 from opora.ports import Clock, Database, NewId, Repositories
 
@@ -61,6 +62,9 @@ class Branches:
                 if message.is_completed:
                     copied = replace(message, message_id=self._new_id(), session_id=session.session_id)
                     await repositories.messages.add(scope, copied)
+                    if message.beside.images:
+                        pictures = await repositories.images.of_message(scope, message.message_id)
+                        await repositories.images.add(scope, copied.message_id, pictures)
         return session
 
     async def rewind(self, scope: Scope, session_id: str, message_id: str) -> list[str]:
@@ -116,6 +120,17 @@ class Branches:
                 if earlier.role is Role.USER and earlier.request_id == message.request_id:
                     return earlier
         raise NotFound("The question of this answer was deleted.", details={"message_id": message_id})
+
+    async def pictures_of(self, scope: Scope, question: Message) -> tuple[Picture, ...]:
+        """The pictures that came with a question."""
+        if not question.beside.images:
+            return ()
+        async with self._database.read() as repositories:
+            return await repositories.images.of_message(scope, question.message_id)
+
+    async def picture(self, scope: Scope, message_id: str, image_id: str) -> Picture:
+        async with self._database.read() as repositories:
+            return await repositories.images.get(scope, message_id, image_id)
 
     async def _in_session(self, scope: Scope, session_id: str, message_id: str) -> Message:
         async with self._database.read() as repositories:

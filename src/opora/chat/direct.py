@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from opora.chat.orchestrator import Orchestrator
+from opora.chat.pictures import with_images
 from opora.chat.settings import effective
-from opora.domain.conversation import Finish, Round
+from opora.domain.conversation import NOTHING_BESIDE, Finish, Round
 from opora.domain.errors import Timeout
+from opora.domain.pictures import Picture
 from opora.domain.question import Draft, Question
 from opora.domain.scope import Scope
 from opora.domain.stream import StreamEvent
@@ -61,9 +63,10 @@ class Direct:
         history: Sequence[Round] = (),
         instructions: str = "",
         overrides: Mapping[str, Any] | None = None,
+        pictures: Sequence[Picture] = (),
     ) -> Question:
         """Raises `InvalidInput` for a query that is empty or too long, or a setting that does not fit."""
-        text = clean_query(query)
+        text = clean_query(query) if query.strip() or not pictures else ""
         return Question(
             text=text,
             scope=scope,
@@ -77,6 +80,8 @@ class Direct:
             has_chat_model=self._has_chat_model,
             history=tuple(history),
             instructions=instructions,
+            beside=with_images(NOTHING_BESIDE, pictures),
+            pictures=tuple(pictures),
         )
 
     async def answer(self, question: Question) -> AsyncGenerator[StreamEvent | Ended, None]:

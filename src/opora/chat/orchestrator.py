@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -33,8 +33,10 @@ class Orchestrator:
         self._manager = manager
         self._fallback = fallback
 
-    async def answer(self, question: Question, run: Run) -> Draft:
-        """The finished draft. Raises `asyncio.CancelledError` when the run was stopped, an `OporaError` when it failed.
+    async def answer(self, question: Question, run: Run, events: Sequence[EventType] | None = None) -> Draft:
+        """The finished draft, by ``events`` where a caller names them (`PRESETS`), else by those of its question.
+
+        Raises `asyncio.CancelledError` when the run was stopped, an `OporaError` when it failed.
 
         Whether the run was stopped is looked at before 'nothing found', so that a stop never writes a fallback.
         """
@@ -43,7 +45,7 @@ class Orchestrator:
         windows = ProgressWindows(run)
         succeeded = False
         try:
-            for event in for_question(question):
+            for event in events or for_question(question):
                 if event in GENERATION:
                     await windows.close(draft)
                     await send_references(draft, run)
@@ -88,7 +90,7 @@ def references_of(draft: Draft) -> tuple[SearchResult, ...]:
 
 async def send_references(draft: Draft, run: Run) -> None:
     """Send the list of sources once, before the first word of the answer, also when it is empty."""
-    if not draft.question.scope.bases or run.references is not None:
+    if run.references is not None or not (draft.question.scope.bases or draft.passages):
         return
     run.references = references_of(draft)
     await run.emit(

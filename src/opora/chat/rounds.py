@@ -13,6 +13,7 @@ from opora.domain.conversation import CitationCheck, Finish, Message, Role
 from opora.domain.question import Question
 from opora.pipeline.run import Run
 from opora.ports import Clock, Database
+from opora.prompt.beside import described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,7 @@ class Rounds:
             if instead_of is not None:
                 await repositories.messages.delete_after(question.scope, instead_of, with_it=True)
             await repositories.messages.add(question.scope, asked)
+            await repositories.images.add(question.scope, asked.message_id, question.pictures)
             await repositories.messages.add(question.scope, answer)
         return Round(question=question, asked=asked, answer=answer, title=title)
 
@@ -85,13 +87,14 @@ class Rounds:
     ) -> None:
         """The one write of a run: answer with references and trace, what it cited, the question as it was rendered."""
         now, scope = self._clock(), round_.question.scope
-        rendered = run.draft.user_content if run.draft else ""
+        rendered, seen = (run.draft.user_content, run.draft.image_description) if run.draft else ("", "")
         async with self._database.begin() as repositories:
             answer = finished_message(round_.answer, run, citations=citations, finish=finish, error=error, now=now)
             await repositories.messages.update(scope, answer)
             cited = {citation.document_id for citation in parse_citations(answer.content) if citation.document_id}
             if cited:
                 await repositories.citations.add(scope, cited)
-            if rendered:
-                asked = replace(round_.asked, rendered_content=rendered, updated_at=now)
+            if rendered or seen:
+                beside = described(round_.asked.beside, seen)
+                asked = replace(round_.asked, rendered_content=rendered, beside=beside, updated_at=now)
                 await repositories.messages.update(scope, asked)

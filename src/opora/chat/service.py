@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +13,14 @@ from opora.chat.answering import Answering
 from opora.chat.citations import CitationChecker
 from opora.chat.logs import Logs
 from opora.chat.orchestrator import Orchestrator
+from opora.chat.pictures import with_images
 from opora.chat.registry import ModelRegistry
 from opora.chat.rounds import Rounds
 from opora.chat.settings import effective
 from opora.chat.titles import Titles
 from opora.domain.conversation import NOTHING_BESIDE, Beside, Finish, Message
-from opora.domain.errors import NotFound, OporaError
+from opora.domain.errors import InvalidInput, NotFound, OporaError
+from opora.domain.pictures import Picture
 from opora.domain.question import Question
 from opora.domain.scope import Scope
 from opora.domain.stream import ResponseType, StreamEvent
@@ -90,27 +92,30 @@ class Chat:
         request_id: str | None = None,
         explain: bool = False,
         beside: Beside = NOTHING_BESIDE,
+        pictures: Sequence[Picture] = (),
         request: Mapping[str, Any] | None = None,
         instead_of: Message | None = None,
         names_session: bool = True,
         model_id: str = "",
         understand_model_id: str = "",
+        vision_model_id: str = "",
     ) -> Asked:
         """Take a question on and return at once; the answer is followed by `follow`.
 
         ``request`` is what a client chose, kept so that it can be chosen again; ``instead_of`` is an earlier question
         of the session, which is removed with all that followed it. ``names_session`` gives a title to a session that
-        has none. ``model_id`` and ``understand_model_id`` choose models of the registry for this question.
+        has none. ``model_id``, ``understand_model_id`` and ``vision_model_id`` choose models of the registry for
+        this question. ``pictures`` come with it, and may stand for it.
         Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
         """
-        text = clean_query(query)
+        text = clean_query(query) if query.strip() or not pictures else ""
         asked = Asked(
             session_id=session_id,
             request_id=request_id or self._new_id(),
             user_message_id=self._new_id(),
             assistant_message_id=self._new_id(),
         )
-        models, options = await self._chosen(scope, model_id, understand_model_id)
+        models, options = await self._chosen(scope, model_id, understand_model_id, vision_model_id)
         question = Question(
             text=text,
             scope=scope,
@@ -125,7 +130,8 @@ class Chat:
             language=detect_language(text),
             has_chat_model=models.chat is not None if models else self._has_chat_model,
             explain=explain,
-            beside=beside,
+            beside=with_images(beside, pictures),
+            pictures=tuple(pictures),
         )
         if instead_of is not None:
             await self.stop_sessions(scope, [session_id])
@@ -139,16 +145,24 @@ class Chat:
         return asked
 
     async def _chosen(
-        self, scope: Scope, model_id: str, understand_model_id: str
+        self, scope: Scope, model_id: str, understand_model_id: str, vision_model_id: str
     ) -> tuple[RunModels | None, Mapping[str, Any]]:
         """The models of one question with the settings of its chat model; None where nothing was chosen."""
-        if not (model_id or understand_model_id):
+        if not (model_id or understand_model_id or vision_model_id):
             return None, {}
         if self._registry is None:
             raise NotFound("There is no registry of models here.")
         chat = await self._registry.chosen(scope, model_id)
         small = await self._registry.chosen(scope, understand_model_id) if understand_model_id else None
-        return RunModels(chat=chat.model, understand=small.model if small else None), chat.options
+        sight = await self._registry.chosen(scope, vision_model_id) if vision_model_id else None
+        if sight is not None and not (sight.model and sight.model.sees_images):
+            raise InvalidInput.of(
+                "vlm_model_id", "This model sees no pictures.", hint="Set its option 'vision' if it does."
+            )
+        models = RunModels(
+            chat=chat.model, understand=small.model if small else None, vision=sight.model if sight else None
+        )
+        return models, chat.options
 
     async def stop(self, scope: Scope, session_id: str, message_id: str) -> bool:
         """Stop an answer, whichever process writes it; what was written stays. False when there is nothing to stop."""

@@ -28,7 +28,13 @@ _RANGES = {
 }
 _DEFAULTS = RetrievalSettings()
 _PROFILES = ("described", "convex")
-_COUNTS = {"embedding_top_k": 500, "rerank_top_k": 200, "max_completion_tokens": 1_000_000, "rrf_k": 10_000}
+_COUNTS = {
+    "embedding_top_k": 500,
+    "rerank_top_k": 200,
+    "max_completion_tokens": 1_000_000,
+    "rrf_k": 10_000,
+    "web_fetch_top_n": 20,
+}
 
 
 def checked(layer: Mapping[str, Any]) -> dict[str, Any]:

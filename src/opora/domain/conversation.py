@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from opora.domain.knowledge import Place
+from opora.domain.pictures import Image
 from opora.domain.search import SearchResult
 
 
@@ -117,13 +118,14 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """What stands beside a question: the passage that it speaks about, and texts that came with it."""
+    """What stands beside a question: the passage that it speaks about, texts and pictures that came with it."""
 
     quoted_context: str = ""
     attachments: tuple[Attachment, ...] = ()
+    images: tuple[Image, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.quoted_context or self.attachments)
+        return bool(self.quoted_context or self.attachments or self.images)
 
 
 NOTHING_BESIDE = Beside()

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from opora.domain.conversation import NOTHING_BESIDE, Beside, Finish, Quote, Round
+from opora.domain.pictures import Picture
 from opora.domain.scope import Scope
 from opora.domain.search import SearchResult
 from opora.domain.settings import Effective
@@ -48,6 +49,8 @@ class Question:
     history: tuple[Round, ...] | None = None
     """Earlier rounds that came with the question; None: those of its session."""
     beside: Beside = NOTHING_BESIDE
+    pictures: tuple[Picture, ...] = ()
+    """The pictures of ``beside``, with their bytes."""
     instructions: str = ""
     """What the caller wants of the answer's manner, beside the prompt of the installation."""
 
@@ -63,8 +66,12 @@ class Draft:
     question: Question
     rewritten_query: str = ""
     intent: Intent = Intent.UNKNOWN
+    entities: tuple[str, ...] = ()
+    """What the question speaks of, for the search in a graph."""
     history: tuple[Round, ...] = ()
     memory_prompt: str = ""
+    image_description: str = ""
+    """What a model saw in the pictures of the question."""
     found: tuple[SearchResult, ...] = ()
     ranked: tuple[SearchResult, ...] | None = None
     merged: tuple[SearchResult, ...] | None = None

@@ -51,6 +51,8 @@ class RetrievalSettings:
     citation_enabled: bool = True
     data_analysis_enabled: bool = False
     web_search_enabled: bool = False
+    web_fetch_enabled: bool = False
+    web_fetch_top_n: int = 3
     temperature: float = 0.3
     top_p: float | None = None
     """None leaves it, like the two below, to the model's provider."""

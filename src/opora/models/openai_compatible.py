@@ -117,23 +117,32 @@ class OpenAIChat:
         key: str = "",
         provider: str = "openai",
         setting: str = "OPORA_CHAT",
+        sees_images: bool = False,
         client: GuardedClient | None = None,
     ) -> None:
-        """``provider`` says how thinking is asked for; raises `InvalidInput` for one that is not in the table."""
+        """``provider`` says how thinking is asked for, ``sees_images`` whether pictures may be sent.
+
+        Raises `InvalidInput` for a provider that is not in the table.
+        """
         if provider not in PROVIDERS:
             raise InvalidInput.of("provider", f"There is no provider '{provider}'.", hint=f"One of {_KNOWN}.")
         self._endpoint = Endpoint(url, key=key, setting=setting, client=client)
         self._model = model
         self._provider = provider
+        self._sees_images = sees_images
 
     @property
     def identity(self) -> str:
         return f"openai/{self._model}"
 
+    @property
+    def sees_images(self) -> bool:
+        return self._sees_images
+
     async def stream(self, messages: Sequence[ChatMessage], options: ChatOptions) -> AsyncIterator[ChatDelta]:
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "messages": [{"role": message.role, "content": content_of(message)} for message in messages],
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "stream": True,
@@ -151,6 +160,17 @@ class OpenAIChat:
 
     async def close(self) -> None:
         await self._endpoint.close()
+
+
+def content_of(message: ChatMessage) -> str | list[dict[str, Any]]:
+    """Plain text, or parts where pictures come before the text that speaks of them."""
+    if not message.pictures:
+        return message.content
+    parts: list[dict[str, Any]] = []
+    for picture in message.pictures:
+        url = f"data:{picture.media_type};base64,{base64.b64encode(picture.data).decode('ascii')}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return [*parts, {"type": "text", "text": message.content}]
 
 
 def read_whole(raw: bytes) -> list[ChatDelta]:

@@ -21,11 +21,13 @@ class ScriptedChat:
         finish_reason: str = "stop",
         before_each: Callable[[], Awaitable[None]] | None = None,
         identity: str = "scripted",
+        sees_images: bool = False,
     ) -> None:
         self._pieces = tuple(pieces)
         self._finish_reason = finish_reason
         self._before_each = before_each
         self._identity = identity
+        self.sees_images = sees_images
         self.asked: list[tuple[ChatMessage, ...]] = []
 
     @property

@@ -30,7 +30,9 @@ class Fallback:
             registry = Registry(citations_enabled=False)
             messages = [
                 ChatMessage(role="system", content=fixed_text("fallback_prompt", question.language)),
-                ChatMessage(role="user", content=question.text),
+                ChatMessage(
+                    role="user", content=question.text, pictures=question.pictures if model.sees_images else ()
+                ),
             ]
             options = chat_options(settings)
             generated = await generate(

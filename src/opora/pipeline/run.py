@@ -13,8 +13,8 @@ from opora.ports import ChatModel
 Emit = Callable[[StreamEvent], Awaitable[None]]
 
 
-async def _nowhere(event: StreamEvent) -> None:
-    return None
+async def nowhere(event: StreamEvent) -> None:
+    """Sends nothing to anybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,8 @@ class RunModels:
     chat: ChatModel | None
     understand: ChatModel | None = None
     """A smaller one that rewrites questions; the chat model steps in where it fails, or where there is none."""
+    vision: ChatModel | None = None
+    """One that looks at pictures where the chat model can't."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class Run:
     The only mutable object of the pipeline: plugins emit through it and note the answer as it grows.
     """
 
-    emit: Emit = _nowhere
+    emit: Emit = nowhere
     models: RunModels | None = None
     """The models of this one question; None: those of the installation."""
     stop_requested: bool = False
@@ -54,6 +56,12 @@ class Run:
         """Who rewrites the question, and who does it next where that one fails."""
         chat, small = self.chat_model(default), self.models.understand if self.models else None
         return tuple(model for model in (small, None if chat is small else chat) if model is not None)
+
+    def seeing_models(self, default: ChatModel | None, vision: ChatModel | None) -> tuple[ChatModel, ...]:
+        """Who looks at the pictures of the question: those that rewrite it and see, then the one for pictures."""
+        vision = (self.models.vision if self.models else None) or vision
+        models = (*self.understand_models(default), *([vision] if vision else []))
+        return tuple(model for model in models if model.sees_images)
 
     @property
     def answer_text(self) -> str:

@@ -9,7 +9,17 @@ from opora.domain.scope import Scope
 from opora.domain.search import SearchRequest
 from opora.domain.settings import Effective
 from opora.domain.trace import Stage
-from opora.ports import ChatModel, Database, ExtractiveAnswerer, Reranker
+from opora.ports import (
+    ChatModel,
+    Database,
+    EntityExtractor,
+    EntityGraph,
+    ExtractiveAnswerer,
+    PageReader,
+    Reranker,
+    TableAnalyst,
+    WebSearcher,
+)
 from opora.retrieve.gate import OperatingPoint
 
 
@@ -21,11 +31,19 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Ports of the plugins. Without a chat model answers are quotes; without a reranker the retrieval order stands."""
+    """Ports of the plugins. Without a chat model answers are quotes; without a reranker the retrieval order stands;
+    what else is None is not there, and the plugins that need it pass every question on."""
 
     database: Database
     search: Searcher
     quoter: ExtractiveAnswerer
     chat_model: ChatModel | None = None
+    vision_model: ChatModel | None = None
+    """Looks at pictures where the chat model can't."""
     reranker: Reranker | None = None
+    web: WebSearcher | None = None
+    pages: PageReader | None = None
+    extractor: EntityExtractor | None = None
+    graph: EntityGraph | None = None
+    analyst: TableAnalyst | None = None
     gate: OperatingPoint = field(default_factory=OperatingPoint)

@@ -9,23 +9,30 @@ from opora.pipeline.plugin import Plugin
 from opora.pipeline.services import Services
 
 PLUGINS: tuple[str, ...] = (
+    "opora.pipeline.plugins.search:Search",
     "opora.pipeline.plugins.rerank:Rerank",
+    "opora.pipeline.plugins.web_fetch:WebFetch",
     "opora.pipeline.plugins.merge:Merge",
+    "opora.pipeline.plugins.data_analysis:DataAnalysis",
     "opora.pipeline.plugins.into_chat_message:IntoChatMessage",
+    "opora.pipeline.plugins.chat_completion:ChatCompletion",
     "opora.pipeline.plugins.chat_completion_stream:ChatCompletionStream",
     "opora.pipeline.plugins.filter_top_k:FilterTopK",
     "opora.pipeline.plugins.query_understand:QueryUnderstand",
     "opora.pipeline.plugins.load_history:LoadHistory",
     "opora.pipeline.plugins.memory_recall:MemoryRecall",
+    "opora.pipeline.plugins.extract_entity:ExtractEntity",
+    "opora.pipeline.plugins.search_entity:SearchEntity",
     "opora.pipeline.plugins.search_parallel:SearchParallel",
     "opora.pipeline.plugins.wiki_boost:WikiBoost",
     "opora.pipeline.plugins.memory_affinity:MemoryAffinity",
 )
 """In the order of the described system's container; it matters where plugins share an event.
 
-On ``chunk_rerank`` the chain is `Rerank` -> `WikiBoost` -> `MemoryAffinity`, outermost first. `Rerank` works before it
-calls the next one, the two boosts after, from the inside out. So what truly happens is: the candidates are ranked, then
-weighed by memory affinity, then wiki pages are raised."""
+On ``query_understand`` the question is rewritten before its entities are looked for. On ``chunk_rerank`` the chain is
+`Rerank` -> `WikiBoost` -> `MemoryAffinity`, outermost first. `Rerank` works before it calls the next one, the two
+boosts after, from the inside out. So what truly happens is: the candidates are ranked, then weighed by memory affinity,
+then wiki pages are raised."""
 
 
 def make_plugins(services: Services) -> list[Plugin]:

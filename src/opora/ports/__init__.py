@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from opora.ports.conversation import (
     CitationRepository,
+    ImageRepository,
     MemoryRepository,
     MessageRepository,
     RoundRepository,
@@ -31,6 +32,7 @@ from opora.ports.models import (
     RerankerCard,
     Secrets,
 )
+from opora.ports.outside import EntityExtractor, EntityGraph, PageReader, TableAnalyst, WebPage, WebSearcher
 from opora.ports.streams import StreamLog
 from opora.ports.values import Clock, Listed, NewId, Page, Vectors
 
@@ -49,8 +51,11 @@ __all__ = [
     "Embedder",
     "EmbedderCard",
     "EnrichmentRepository",
+    "EntityExtractor",
+    "EntityGraph",
     "ExtractiveAnswerer",
     "FaqRepository",
+    "ImageRepository",
     "Jobs",
     "Listed",
     "MemoryRepository",
@@ -58,6 +63,7 @@ __all__ = [
     "ModelRepository",
     "NewId",
     "Page",
+    "PageReader",
     "Parser",
     "Progress",
     "Repositories",
@@ -69,6 +75,9 @@ __all__ = [
     "SessionRepository",
     "Splitter",
     "StreamLog",
+    "TableAnalyst",
     "Vectors",
+    "WebPage",
+    "WebSearcher",
     "WorkRepository",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from opora.domain.conversation import Message, Session, StoredRound
 from opora.domain.memory import MemoryItem
+from opora.domain.pictures import Picture
 from opora.domain.scope import Scope
 from opora.ports.values import Listed, Page
 
@@ -58,6 +59,17 @@ class MessageRepository(Protocol):
     async def interrupt(self, message_id: str, now: datetime) -> None:
         """Flag an unfinished message whose process died."""
         ...
+
+
+class ImageRepository(Protocol):
+    """Pictures of the messages of the scope's principal; they go with their message."""
+
+    async def add(self, scope: Scope, message_id: str, pictures: Sequence[Picture]) -> None:
+        """Call after the message was added, in the same transaction."""
+        ...
+
+    async def of_message(self, scope: Scope, message_id: str) -> tuple[Picture, ...]: ...
+    async def get(self, scope: Scope, message_id: str, image_id: str) -> Picture: ...
 
 
 class RoundRepository(Protocol):

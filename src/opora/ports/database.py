@@ -12,6 +12,7 @@ from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.ports.conversation import (
     CitationRepository,
+    ImageRepository,
     MemoryRepository,
     MessageRepository,
     RoundRepository,
@@ -107,6 +108,8 @@ class Repositories(Protocol):
     @property
     def messages(self) -> MessageRepository: ...
     @property
+    def images(self) -> ImageRepository: ...
+    @property
     def rounds(self) -> RoundRepository: ...
     @property
     def citations(self) -> CitationRepository: ...
@@ -133,6 +136,15 @@ class Database(Protocol):
 
     def read(self) -> AbstractAsyncContextManager[Repositories]:
         """A reading transaction on a consistent snapshot."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a path, or an address without its password."""
+        ...
+
+    async def own(self) -> None:
+        """Keep other servers out until `close`; raises `Busy` when another has it."""
         ...
 
     async def backup(self, target: str) -> None:

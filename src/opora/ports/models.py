@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from opora.domain.conversation import Quote
+from opora.domain.pictures import Picture
 from opora.domain.search import SearchResult
 from opora.ports.values import Vectors
 
@@ -69,6 +70,8 @@ class ChatMessage:
     role: str
     """``system``, ``user`` or ``assistant``."""
     content: str
+    pictures: tuple[Picture, ...] = ()
+    """Only for a model that sees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +97,11 @@ class ChatDelta:
 class ChatModel(Protocol):
     @property
     def identity(self) -> str: ...
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether messages to it may have pictures."""
+        ...
 
     def stream(self, messages: Sequence[ChatMessage], options: ChatOptions) -> AsyncIterator[ChatDelta]:
         """Raises `ModelError` when the model fails, also in mid-stream, or when the stream ends without a finish."""

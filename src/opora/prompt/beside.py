@@ -1,6 +1,8 @@
-"""What stands beside a question, as data: the passage that it speaks about, and texts that came with it."""
+"""What stands beside a question, as data: the passage that it speaks about, texts, and what its pictures show."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from opora.domain.conversation import Beside
 from opora.prompt.escape import escape_attribute, escape_text
@@ -25,7 +27,19 @@ def beside_text(beside: Beside, language: str, *, limit: int = 0, overrides: Ove
             for one in beside.attachments
         ]
         parts.append(render(template, {"text": "\n".join(texts)}))
+    if captions := [one.caption for one in beside.images if one.caption]:
+        template = template_text("beside", "images", language=language, overrides=overrides)
+        seen = [f"<image>\n{escape_text(_cut(caption, limit))}\n</image>" for caption in captions]
+        parts.append(render(template, {"text": "\n".join(seen)}))
     return "\n\n".join(parts)
+
+
+def described(beside: Beside, description: str) -> Beside:
+    """With what a model saw in the pictures, which is kept with the first of them."""
+    if not (description and beside.images):
+        return beside
+    first, *others = beside.images
+    return replace(beside, images=(replace(first, caption=description), *others))
 
 
 def with_beside(text: str, beside: Beside, language: str, *, limit: int = 0) -> str:

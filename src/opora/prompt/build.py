@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opora.domain.conversation import Round
-from opora.domain.question import Draft, Intent
+from opora.domain.pictures import Picture
+from opora.domain.question import Draft, Intent, Question
 from opora.domain.search import SearchResult
 from opora.domain.trace import Drop
 from opora.ports import ChatMessage
-from opora.prompt.beside import with_beside
+from opora.prompt.beside import described, with_beside
 from opora.prompt.context import Context, build_context
 from opora.prompt.escape import escape_text
 from opora.prompt.guard import checked_input
 from opora.prompt.library import LANGUAGE_NAMES, Overrides, template_text, templates
 from opora.prompt.placeholders import render
 
+_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\s]+")
+"""A picture in Markdown."""
 TIME_FORMAT = "%Y-%m-%d %H:%M %Z"
 MAX_CONVERSATION_ANSWER = 1_000
 """How much of each earlier answer the rewriting model is shown, in characters."""
@@ -36,10 +40,11 @@ def build(
     draft: Draft,
     *,
     passages: Sequence[SearchResult] | None = None,
+    describes_images: bool = True,
     system_prompt: str = "",
     overrides: Overrides | None = None,
 ) -> Prompt:
-    """The prompt of a draft from its best passages (or those given).
+    """The prompt of a draft from its best passages (or those given); ``describes_images`` is for models that don't see.
 
     An intent without retrieval has a system prompt of its own and goes through the context template all the same, so
     that the model knows the time and the language. Raises `InvalidInput` when the question fails the input check.
@@ -49,7 +54,7 @@ def build(
     context = build_context(draft.passages if passages is None else passages, question.settings.values)
     asked_at = question.asked_at.strftime(TIME_FORMAT).strip()
     values = {
-        "query": escape_text(checked_input(question.text)),
+        "query": escape_text(_asked(question)),
         "rewritten_query": escape_text(draft.rewritten_query),
         "contexts": context.text,
         "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"]),
@@ -57,31 +62,41 @@ def build(
     }
     template = template_text("context_template", language=language, overrides=overrides)
     system = system_prompt or _system(draft, context, overrides)
-    parts = [render(system, values), draft.memory_prompt]
+    shows_images = template_text("system_prompt", "retrieved_images", language=language, overrides=overrides)
+    parts = [render(system, values), shows_images if _IMAGE.search(context.text) else "", draft.memory_prompt]
+    beside = described(question.beside, draft.image_description) if describes_images else question.beside
     return Prompt(
-        user_content=with_beside(render(template, values), question.beside, language),
+        user_content=with_beside(render(template, values), beside, language),
         system_prompt="\n\n".join(part for part in parts if part),
         context=context.passages,
         drops=context.drops,
     )
 
 
-def rewrite_messages(draft: Draft, *, overrides: Overrides | None = None) -> list[ChatMessage]:
-    """What the rewriting model is asked: the conversation so far and the question, both as data."""
+def rewrite_messages(
+    draft: Draft, *, pictures: Sequence[Picture] = (), overrides: Overrides | None = None
+) -> list[ChatMessage]:
+    """What the rewriting model is asked: the conversation so far and the question, both as data.
+
+    With ``pictures`` it is asked in the same call what they show.
+    """
     language = draft.question.language
     asked = with_beside(
-        escape_text(checked_input(draft.question.text)), draft.question.beside, language, limit=MAX_CONVERSATION_ANSWER
+        escape_text(_asked(draft.question)), draft.question.beside, language, limit=MAX_CONVERSATION_ANSWER
     )
     values = {
         "conversation": escape_text(conversation(draft.history)),
         "query": asked,
         "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"]),
     }
+
+    def text(name: str) -> str:
+        return render(template_text("rewrite", name, language=language, overrides=overrides), values)
+
+    system = f"{text('rewrite_system')}\n{text('rewrite_images')}" if pictures else text("rewrite_system")
     return [
-        ChatMessage(
-            role=role, content=render(template_text("rewrite", name, language=language, overrides=overrides), values)
-        )
-        for role, name in (("system", "rewrite_system"), ("user", "rewrite_user"))
+        ChatMessage(role="system", content=system),
+        ChatMessage(role="user", content=text("rewrite_user"), pictures=tuple(pictures)),
     ]
 
 
@@ -101,6 +116,11 @@ def conversation(rounds: Sequence[Round]) -> str:
             answer = f"{answer[:MAX_CONVERSATION_ANSWER]}…"
         lines += [f"user: {one.question}", f"assistant: {answer}"]
     return "\n".join(lines)
+
+
+def _asked(question: Question) -> str:
+    """The question as it may stand in a prompt; '' for pictures alone."""
+    return checked_input(question.text) if question.text or not question.pictures else ""
 
 
 def _system(draft: Draft, context: Context, overrides: Overrides | None) -> str:

@@ -23,7 +23,7 @@ def aliases(passages: Sequence[SearchResult]) -> list[str]:
     found = []
     for passage in passages:
         is_web = passage.match_type is MatchType.WEB
-        key = ("w", passage.source or passage.chunk_id) if is_web else ("c", passage.chunk_id)
+        key = ("w" if is_web else "c", passage.chunk_id)
         if key not in known:
             counts[key[0]] += 1
             known[key] = f"{key[0]}{counts[key[0]]}"

@@ -24,10 +24,12 @@ from opora.store.driver import connect
 from opora.store.enrichments import SqlEnrichments
 from opora.store.facts import SqlFacts
 from opora.store.faq import SqlFaq
+from opora.store.images import SqlImages
 from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
 from opora.store.models import SqlModels
+from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_engine
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
 from opora.store.work import SqlWork
@@ -68,6 +70,10 @@ class SqlRepositories:
         return SqlMessages(self._connection)
 
     @cached_property
+    def images(self) -> SqlImages:
+        return SqlImages(self._connection)
+
+    @cached_property
     def rounds(self) -> SqlRounds:
         return SqlRounds(self._connection)
 
@@ -99,16 +105,18 @@ class SqlRepositories:
 
 
 class SqlDatabase:
-    """``url`` is SQLAlchemy's, with an async driver: ``sqlite+aiosqlite:///path`` or ``postgresql+psycopg://...``.
+    """``url`` is ``sqlite+aiosqlite:///path`` or ``postgresql://user:password@host/name``.
 
-    In SQLite writers queue up here, in the process, rather than at the file's lock: nobody meets 'database is locked'.
+    One writing transaction runs at a time, in either: what a use case has read stays true until it has written. In
+    SQLite writers queue up here, in the process, rather than at the file's lock: nobody meets 'database is locked'.
     """
 
     def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
         self._url = sa.make_url(url)
         self._is_sqlite = self._url.get_backend_name() == "sqlite"
-        self._engine = _sqlite_engine(self._url, busy_timeout_ms) if self._is_sqlite else create_async_engine(self._url)
+        self._engine = _sqlite_engine(self._url, busy_timeout_ms) if self._is_sqlite else postgres_engine(self._url)
         self._writers = asyncio.Lock()
+        self._owning: AsyncConnection | None = None
 
     async def open(self) -> SqlDatabase:
         """Bring the schema up to date; raises `Unavailable` when the database can't be opened."""
@@ -126,6 +134,15 @@ class SqlDatabase:
         async with self._transaction(writes=False) as connection:
             yield SqlRepositories(connection)
 
+    @property
+    def place(self) -> str:
+        return self._url.database or "" if self._is_sqlite else self._url.render_as_string(hide_password=True)
+
+    async def own(self) -> None:
+        """A file is owned with its folder (`opora.store.owner`)."""
+        if not self._is_sqlite and self._owning is None:
+            self._owning = await own_in_postgres(self._engine)
+
     async def backup(self, target: str) -> None:
         if not self._is_sqlite:
             raise InvalidInput("Only the SQLite database is backed up by Opora.", hint="Use pg_dump for PostgreSQL.")
@@ -141,6 +158,9 @@ class SqlDatabase:
             raise Unavailable(f"The backup could not be written to {target}: {error}") from error
 
     async def close(self) -> None:
+        if self._owning is not None:
+            await unbroken(self._owning.close())
+            self._owning = None
         await self._engine.dispose()
 
     @asynccontextmanager
@@ -148,7 +168,7 @@ class SqlDatabase:
         async with self._writers if writes and self._is_sqlite else nullcontext():
             connection = self._engine.connect()
             try:
-                await unbroken(_start(connection, writes))
+                await unbroken(_start(connection, writes, is_sqlite=self._is_sqlite))
                 try:
                     yield Connection(connection)
                 except BaseException:
@@ -164,10 +184,13 @@ class SqlDatabase:
                     await unbroken(connection.close())
 
 
-async def _start(connection: AsyncConnection, writes: bool) -> None:
-    await connection.start()
-    await connection.execution_options(**{_WRITES: writes})
-    await connection.begin()
+async def _start(connection: AsyncConnection, writes: bool, *, is_sqlite: bool) -> None:
+    if is_sqlite:
+        await connection.start()
+        await connection.execution_options(**{_WRITES: writes})
+        await connection.begin()
+    else:
+        await begin_in_postgres(connection, writes=writes)
 
 
 def _sqlite_engine(url: sa.URL, busy_timeout_ms: int) -> AsyncEngine:

@@ -206,6 +206,16 @@ messages = sa.Table(
     ),
 )
 
+message_images = sa.Table(
+    "message_images",
+    metadata,
+    _id("message_id", sa.ForeignKey("messages.message_id", ondelete="CASCADE"), primary_key=True),
+    _id("image_id", primary_key=True),
+    _count("position"),
+    _word("media_type"),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+
 citation_counts = sa.Table(
     "citation_counts",
     metadata,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opora.domain.errors import ModelError, OporaError
-from opora.domain.question import Draft
+from opora.domain.question import Draft, Intent
 from opora.ports import ChatMessage, ChatModel, ChatOptions
 from opora.understand.follow_up import follow_up_query
 from opora.understand.reply import Reply, read_reply
@@ -16,6 +16,8 @@ from opora.understand.reply import Reply, read_reply
 REWRITE_OPTIONS = ChatOptions(temperature=0.0, max_tokens=512)
 REWRITE_WITH_IMAGES_OPTIONS = ChatOptions(temperature=0.0, max_tokens=2048)
 REWRITE_TIMEOUT = 30.0
+SEARCHED_DESCRIPTION_CHARS = 500
+"""How much of a description is searched where there is no question."""
 
 
 async def understand(
@@ -33,7 +35,8 @@ async def understand(
     warning, and ``fallback`` or, without one, the rule for follow-ups is used in its place: the question goes on
     either way.
     """
-    if not draft.question.settings.values.enable_rewrite:
+    rewrites, pictures = draft.question.settings.values.enable_rewrite, draft.question.pictures
+    if not (rewrites or pictures):
         return draft
     if model is None:
         return replace(draft, rewritten_query=follow_up_query(draft.question.text, draft.history))
@@ -49,7 +52,16 @@ async def understand(
             rewritten_query=follow_up_query(draft.question.text, draft.history),
             warnings=(*draft.warnings, f"The question was not rewritten: {error.message}"),
         )
-    return replace(draft, rewritten_query=_query(reply, draft), intent=reply.intent)
+    draft = replace(draft, image_description=reply.image_description if pictures else "")
+    if not draft.question.text:
+        return _pictures_alone(draft, reply)
+    return replace(draft, rewritten_query=_query(reply, draft), intent=reply.intent) if rewrites else draft
+
+
+def _pictures_alone(draft: Draft, reply: Reply) -> Draft:
+    """Without a word from the user, what the model makes of the pictures is searched, or nothing is."""
+    query = reply.query or reply.image_description[:SEARCHED_DESCRIPTION_CHARS]
+    return replace(draft, rewritten_query=query, intent=reply.intent if query else Intent.IMAGE_ONLY)
 
 
 def _query(reply: Reply, draft: Draft) -> str:

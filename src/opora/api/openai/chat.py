@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -13,6 +14,7 @@ from opora.api.openai.conversation import ChatBody, read
 from opora.api.openai.names import HEADER, models_of, scope_of
 from opora.api.openai.route import OpenAiRoute, respond
 from opora.api.principal import Caller, Opora
+from opora.chat.pictures import read_pictures
 
 router = APIRouter(tags=["openai"], route_class=OpenAiRoute)
 
@@ -25,7 +27,12 @@ async def chat_completions(app: Opora, caller: Caller, body: ChatBody, x_knowled
     scope = await scope_of(app, caller, body.model, x_knowledge_base_ids)
     said = read(body.messages)
     question = app.direct.question(
-        scope, said.query, history=said.history, instructions=said.instructions, overrides=body.overrides()
+        scope,
+        said.query,
+        history=said.history,
+        instructions=said.instructions,
+        overrides=body.overrides(),
+        pictures=await asyncio.to_thread(read_pictures, said.image_urls),
     )
     completion = Completion(question, body.model)
     events = app.direct.answer(question)

@@ -15,9 +15,14 @@ from opora.domain.errors import InvalidInput
 MAX_MESSAGES = 1_000
 
 
+class ImageUrl(BaseModel):
+    url: str
+
+
 class Part(BaseModel):
     type: str
     text: str = ""
+    image_url: ImageUrl | None = None
 
 
 class MessageBody(BaseModel):
@@ -26,13 +31,20 @@ class MessageBody(BaseModel):
 
     @property
     def text(self) -> str:
-        """Raises `InvalidInput` for pictures, sounds and files."""
+        """Raises `InvalidInput` for sounds and files."""
         if not isinstance(self.content, list):
             return self.content or ""
         for part in self.content:
-            if part.type != "text":
-                raise InvalidInput.of("messages", f"This server takes no '{part.type}' parts.", hint="Send text.")
-        return "\n".join(part.text for part in self.content)
+            if part.type not in ("text", "image_url"):
+                raise InvalidInput.of(
+                    "messages", f"This server takes no '{part.type}' parts.", hint="Send text and pictures."
+                )
+        return "\n".join(part.text for part in self.content if part.type == "text")
+
+    @property
+    def image_urls(self) -> list[str]:
+        parts = self.content if isinstance(self.content, list) else []
+        return [part.image_url.url if part.image_url else "" for part in parts if part.type == "image_url"]
 
 
 class StreamOptions(BaseModel):
@@ -64,10 +76,14 @@ class Conversation:
     query: str
     history: tuple[Round, ...]
     instructions: str
+    image_urls: tuple[str, ...] = ()
 
 
 def read(messages: Sequence[MessageBody]) -> Conversation:
-    """The last message is the question. Lists of sources that earlier answers ended with are taken off."""
+    """The last message is the question; pictures of earlier ones are not looked at again.
+
+    Lists of sources that earlier answers ended with are taken off.
+    """
     if messages[-1].role != "user":
         raise InvalidInput.of("messages", "The last message is not the user's.", hint="End with the question.")
     instructions: list[str] = []
@@ -86,7 +102,12 @@ def read(messages: Sequence[MessageBody]) -> Conversation:
         elif asked:
             history.append(_round(len(history), asked, without_sources(text)))
             asked = []
-    return Conversation(query="\n\n".join(asked), history=tuple(history), instructions="\n\n".join(instructions))
+    return Conversation(
+        query="\n\n".join(asked),
+        history=tuple(history),
+        instructions="\n\n".join(instructions),
+        image_urls=tuple(messages[-1].image_urls),
+    )
 
 
 def _round(number: int, asked: Sequence[str], answer: str) -> Round:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from opora.cite.decoder import without_marks
 from opora.cite.registry import Registry
 from opora.domain.conversation import Finish
 from opora.domain.errors import ModelNotConfigured
+from opora.domain.pictures import Picture
 from opora.domain.question import Draft
 from opora.domain.trace import Drop
 from opora.pipeline.events import EventType
@@ -18,6 +20,7 @@ from opora.pipeline.plugin import Next
 from opora.pipeline.quotes import exact_answer, quoted_pieces
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
+from opora.pipeline.sight import unseen
 from opora.ports import ChatMessage, ChatModel
 from opora.prompt.beside import MAX_REPLAYED_CHARS, with_beside
 from opora.prompt.fixed import fixed_text
@@ -32,23 +35,29 @@ class ChatCompletionStream:
         self._quoter = services.quoter
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
+        return await call_next(await self.answered(draft, run))
+
+    async def answered(self, draft: Draft, run: Run) -> Draft:
+        """The draft with its answer, sent through ``run`` as it grows."""
         model = run.chat_model(self._model)
         if model is not None:
-            return await call_next(await self._written(model, draft, run))
+            return await self._written(model, draft, run)
         if not draft.question.scope.bases:
             raise ModelNotConfigured(
                 "There is nothing to quote from: no knowledge base is in scope, and no chat model is set.",
                 hint="Load documents (opora ingest FOLDER), or set OPORA_CHAT_URL and OPORA_CHAT_MODEL to chat freely.",
             )
-        return await call_next(await self._quoted(draft, run))
+        return await self._quoted(draft, run)
 
     async def _written(self, model: ChatModel, draft: Draft, run: Run) -> Draft:
         settings = draft.question.settings.values
+        if draft.question.pictures and not (model.sees_images or draft.image_description):
+            draft = unseen(draft)
         registry = Registry(citations_enabled=settings.citation_enabled)
         registry.register_results(draft.context)
         generated = await generate(
             model,
-            messages_of(draft, registry),
+            messages_of(draft, registry, pictures=draft.question.pictures if model.sees_images else ()),
             chat_options(settings),
             decoder=registry.decoder(),
             thinking_decoder=registry.decoder(),
@@ -74,7 +83,7 @@ class ChatCompletionStream:
         return replace(draft, quotes=tuple(quotes), answer=run.answer_text, finish=Finish.COMPLETE)
 
 
-def messages_of(draft: Draft, registry: Registry) -> list[ChatMessage]:
+def messages_of(draft: Draft, registry: Registry, *, pictures: Sequence[Picture] = ()) -> list[ChatMessage]:
     """System prompt with the caller's wishes and the citation protocol, the rounds before, the question with its
     context."""
     question = draft.question
@@ -88,5 +97,5 @@ def messages_of(draft: Draft, registry: Registry) -> list[ChatMessage]:
         messages.append(ChatMessage(role="user", content=asked))
         messages.append(ChatMessage(role="assistant", content=without_marks(round_.answer)))
     asked = draft.user_content or with_beside(question.text, question.beside, question.language)
-    messages.append(ChatMessage(role="user", content=asked))
-    return messages
+    messages.append(ChatMessage(role="user", content=asked, pictures=tuple(pictures)))
+    return registry.encoded(messages)

@@ -18,10 +18,12 @@ class IntoChatMessage:
     events: ClassVar[frozenset[EventType]] = frozenset({EventType.INTO_CHAT_MESSAGE})
 
     def __init__(self, services: Services) -> None:
-        pass
+        self._model = services.chat_model
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
-        prompt = build(draft)
+        model = run.chat_model(self._model)
+        # A model that sees is shown the pictures themselves.
+        prompt = build(draft, describes_images=model is None or not model.sees_images)
         draft = replace(
             draft,
             context=prompt.context,

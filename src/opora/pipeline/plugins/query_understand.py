@@ -10,9 +10,10 @@ from opora.pipeline.events import EventType
 from opora.pipeline.plugin import Next
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
+from opora.pipeline.sight import unseen
 from opora.prompt.build import rewrite_messages
 from opora.understand.follow_up import leans_on_last
-from opora.understand.understand import understand
+from opora.understand.understand import REWRITE_OPTIONS, REWRITE_WITH_IMAGES_OPTIONS, understand
 
 NOT_READ = "Attachments were not read: without a chat model, answers are quotes from documents."
 SEARCHED_QUOTE_CHARS = 500
@@ -25,12 +26,19 @@ class QueryUnderstand:
 
     def __init__(self, services: Services) -> None:
         self._model = services.chat_model
+        self._vision = services.vision_model
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
-        first, second, *_ = (*run.understand_models(self._model), None, None)
-        wanted = first is not None and draft.question.settings.values.enable_rewrite
-        messages = rewrite_messages(draft) if wanted else []
-        draft = await understand(draft, first, messages=messages, fallback=second)
+        pictures = draft.question.pictures
+        models = run.understand_models(self._model)
+        seeing = run.seeing_models(self._model, self._vision) if pictures else ()
+        if pictures and not seeing:
+            draft = unseen(draft)
+        first, second, *_ = (*(seeing or models), None, None)
+        wanted = first is not None and (bool(seeing) or draft.question.settings.values.enable_rewrite)
+        messages = rewrite_messages(draft, pictures=pictures if seeing else ()) if wanted else []
+        options = REWRITE_WITH_IMAGES_OPTIONS if seeing else REWRITE_OPTIONS
+        draft = await understand(draft, first, messages=messages, fallback=second, options=options)
         if first is None or not draft.rewritten_query:
             draft = _about_quoted(draft)
         if run.chat_model(self._model) is None and draft.question.beside.attachments:

@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import ClassVar
 
+from opora.domain.errors import OporaError
 from opora.domain.question import Draft
-from opora.domain.search import SearchMode, SearchRequest
+from opora.domain.search import MatchType, SearchResult
 from opora.domain.trace import Drop
 from opora.pipeline.events import EventType
 from opora.pipeline.plugin import Next
+from opora.pipeline.plugins.search import Search
+from opora.pipeline.plugins.search_entity import SearchEntity
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
 from opora.retrieve.gate import nothing_found
+from opora.retrieve.union import united
 from opora.understand.intents import needs_retrieval
 
 
 class SearchParallel:
+    """Passages and entities are searched side by side. Nothing is found only when neither finds anything."""
+
     name: ClassVar[str] = "search_parallel"
     events: ClassVar[frozenset[EventType]] = frozenset({EventType.CHUNK_SEARCH_PARALLEL})
 
     def __init__(self, services: Services) -> None:
-        self._search = services.search
+        self._search = Search(services)
+        self._entities = SearchEntity(services)
         self._gate = services.gate
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
-        settings = draft.question.settings
-        if not needs_retrieval(draft.intent, web_search_enabled=settings.values.web_search_enabled):
+        values = draft.question.settings.values
+        if not needs_retrieval(draft.intent, web_search_enabled=values.web_search_enabled):
             return await call_next(draft)
-        request = SearchRequest(
-            query=draft.query,
-            mode=SearchMode.HYBRID,
-            match_count=settings.values.embedding_top_k,
-            profile=settings.values.profile,
-            asked=draft.question.text,
-        )
-        stage = await self._search.search(draft.question.scope, request, settings=settings)
-        values = settings.values
+        draft = await self._found(draft)
         point = replace(self._gate, confidence=values.answer_confidence, cosine=values.answer_floor)
-        verdict = nothing_found(draft.query, stage.results, point)
-        drops = stage.drops
-        if verdict.nothing_found:
-            drops += tuple(
+        passages = [result for result in draft.found if result.match_type not in (MatchType.GRAPH, MatchType.WEB)]
+        verdict = nothing_found(draft.query, passages, point)
+        # What the graph or the web found has no retrieval score to be judged by: the reranker looks at it.
+        if verdict.nothing_found and len(passages) == len(draft.found):
+            drops = tuple(
                 Drop(chunk_id=result.chunk_id, stage="gate", reason="below_floor", detail=verdict.reason)
-                for result in stage.results
+                for result in passages
             )
-        draft = replace(
-            draft,
-            found=stage.results,
-            drops=(*draft.drops, *drops),
-            warnings=(*draft.warnings, *stage.warnings),
-            nothing_found=verdict.nothing_found,
-        )
+            draft = replace(draft, drops=(*draft.drops, *drops), nothing_found=True)
         return await call_next(draft)
+
+    async def _found(self, draft: Draft) -> Draft:
+        entities = asyncio.ensure_future(self._by_entity(draft))
+        try:
+            draft = await self._search.found(draft)
+            related, warnings = await entities
+        finally:
+            entities.cancel()
+        if not related:
+            return replace(draft, warnings=(*draft.warnings, *warnings))
+        found, drops = united(draft.found, related)
+        return replace(draft, found=tuple(found), drops=(*draft.drops, *drops), warnings=(*draft.warnings, *warnings))
+
+    async def _by_entity(self, draft: Draft) -> tuple[tuple[SearchResult, ...], tuple[str, ...]]:
+        try:
+            return await self._entities.found(draft), ()
+        except OporaError as error:
+            return (), (f"The graph was not searched: {error.message}",)

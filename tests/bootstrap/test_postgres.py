@@ -1,0 +1,89 @@
+"""An installation whose database is PostgreSQL: from an upload to an answer, over a restart, for one server alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opora.bootstrap import App, Models, write_backup
+from opora.domain.conversation import Finish
+from opora.domain.errors import Busy, InvalidInput
+from opora.domain.scope import LOCAL_PRINCIPAL
+from opora.models.scripted import ScriptedChat
+from opora.settings import Settings
+
+TEXT = "# Командировки\n\nРасходы на проезд возмещают по документам после возвращения.\n"
+QUESTION = "Как возмещают расходы на проезд?"
+
+
+def settings(folder: Path, url: str) -> Settings:
+    return Settings(data=folder, embedding="none", database_url=url)
+
+
+async def opened(folder: Path, url: str, chat: ScriptedChat | None = None) -> App:
+    return await App.open(settings(folder, url), models=Models(embedder=None, chat=chat))
+
+
+async def asked(app: App, session_id: str) -> Any:
+    scope = await app.access.bases(LOCAL_PRINCIPAL)
+    asked = await app.chat.ask(scope, session_id, QUESTION)
+    async for _ in app.chat.follow(scope, session_id, asked.assistant_message_id):
+        pass
+    return await app.sessions.message(scope, asked.assistant_message_id)
+
+
+async def test_documents_and_conversations_are_there_after_a_restart(tmp_path: Path, postgres_url: str) -> None:
+    app = await opened(tmp_path, postgres_url)
+    tenant = await app.access.tenant(LOCAL_PRINCIPAL)
+    base = await app.bases.create(tenant, name="Правила")
+    scope = await app.access.bases(LOCAL_PRINCIPAL, [base.base_id])
+    document = await app.documents.add_text(scope, base.base_id, title="Правила", content=TEXT)
+    await app.documents.wait(scope, [document.document_id], timeout=60)
+    session = await app.sessions.create(tenant)
+    first = await asked(app, session.session_id)
+    await app.close()
+    app = await opened(tmp_path, postgres_url)
+    second = await asked(app, session.session_id)
+    history = await app.sessions.messages(tenant, session.session_id, limit=10)
+    assert [message.content for message in history if message.role == "assistant"] == [first.content, second.content]
+    for message in (first, second):
+        assert message.finish is Finish.COMPLETE
+        assert "по документам" in message.content
+        assert [citation.support for citation in message.citations] == ["supported"]
+    health = {check["name"]: check for check in (await app.ready())["checks"]}
+    assert health["database"]["ok"]
+    assert "postgresql" in health["database"]["detail"]
+    assert not (tmp_path / "opora.db").exists()
+    await app.close()
+
+
+async def test_a_new_folder_is_filled_from_the_database(tmp_path: Path, postgres_url: str) -> None:
+    app = await opened(tmp_path / "a", postgres_url)
+    tenant = await app.access.tenant(LOCAL_PRINCIPAL)
+    base = await app.bases.create(tenant, name="Правила")
+    scope = await app.access.bases(LOCAL_PRINCIPAL, [base.base_id])
+    document = await app.documents.add_text(scope, base.base_id, title="Правила", content=TEXT)
+    await app.documents.wait(scope, [document.document_id], timeout=60)
+    await app.close()
+    app = await opened(tmp_path / "b", postgres_url)
+    await app.jobs.idle()
+    session = await app.sessions.create(tenant)
+    assert "по документам" in (await asked(app, session.session_id)).content
+    await app.close()
+
+
+async def test_a_second_server_is_kept_out_until_the_first_one_ends(tmp_path: Path, postgres_url: str) -> None:
+    app = await opened(tmp_path / "a", postgres_url)
+    with pytest.raises(Busy, match="Another server"):
+        await opened(tmp_path / "b", postgres_url)
+    await app.close()
+    await (await opened(tmp_path / "b", postgres_url)).close()
+
+
+def test_a_backup_of_the_folder_alone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as told:
+        write_backup(settings(tmp_path, "postgresql://a:hidden-word@b/c"), tmp_path / "x.tar.gz")
+    assert "pg_dump" in told.value.hint
+    assert "hidden-word" not in str(settings(tmp_path, "postgresql://a:hidden-word@b/c"))
