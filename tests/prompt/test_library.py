@@ -12,6 +12,7 @@ from opora.prompt.fixed import fixed_text
 from opora.prompt.library import LANGUAGES, names, template_text, templates
 
 KNOWN = {"query", "rewritten_query", "contexts", "conversation", "language", "current_time", "items", "text"}
+KNOWN |= {"content", "title", "name", "count"}
 REQUIRED = {
     ("system_prompt", ""): set(),
     ("context_template", ""): {"query", "contexts", "language"},
@@ -19,6 +20,10 @@ REQUIRED = {
     ("generate_session_title", ""): {"query", "language"},
     ("keywords_extraction", "keywords_user"): {"query"},
     ("memory", ""): {"items"},
+    ("generate_questions", ""): {"content", "count", "language"},
+    ("generate_summary", ""): {"content", "language"},
+    ("generate_table_summary", ""): {"content", "language"},
+    ("generate_kb_description", ""): {"content", "language"},
     ("beside", "quoted_context"): {"text"},
     ("beside", "attachments"): {"text"},
 }
@@ -33,6 +38,10 @@ def test_the_described_files_are_there() -> None:
         "fallback",
         "generate_session_title",
         "keywords_extraction",
+        "generate_questions",
+        "generate_summary",
+        "generate_table_summary",
+        "generate_kb_description",
         "memory",
         "beside",
     }

@@ -12,6 +12,7 @@ from opora.api.envelope import Id, Paging, listed, ok
 from opora.api.fields import Description, Name
 from opora.api.principal import Caller, Opora
 from opora.api.shapes import base_json
+from opora.domain.enrichment import MAX_QUESTION_COUNT, QUESTION_COUNT, TOKEN_BUDGET, EnrichmentConfig
 from opora.domain.knowledge import (
     CHILD_CHUNK_SIZE,
     CHUNK_HARD_CAP,
@@ -69,18 +70,34 @@ class FaqBody(BaseModel):
     index_mode: FaqIndexMode = FaqIndexMode.QUESTION_ONLY
 
 
+class EnrichmentBody(BaseModel):
+    """What a chat model adds to documents that are taken in; all of it is off by default."""
+
+    summary: bool = False
+    tables: bool = False
+    questions: bool = False
+    base_description: bool = False
+    question_count: Annotated[int, Field(ge=1, le=MAX_QUESTION_COUNT)] = QUESTION_COUNT
+    token_budget: Annotated[int, Field(ge=0, description="Tokens a document may cost; 0 is no limit.")] = TOKEN_BUDGET
+
+    def config(self) -> EnrichmentConfig:
+        return EnrichmentConfig(**self.model_dump())
+
+
 class BaseBody(BaseModel):
     name: Name
     type: BaseType = BaseType.DOCUMENT
     description: Description = ""
     chunking_config: ChunkingBody = Field(default_factory=ChunkingBody)
     indexing_strategy: IndexingBody = Field(default_factory=IndexingBody)
+    enrichment_config: EnrichmentBody = Field(default_factory=EnrichmentBody)
     faq_config: FaqBody = Field(default_factory=FaqBody)
 
 
 class BaseChanges(BaseModel):
     name: Name | None = None
     description: Description | None = None
+    enrichment_config: EnrichmentBody | None = None
 
 
 @router.post("", status_code=201, summary="Make a knowledge base")
@@ -92,6 +109,7 @@ async def create(app: Opora, caller: Caller, body: BaseBody) -> Response:
         description=body.description,
         chunking=body.chunking_config.config(),
         indexing=IndexingStrategy(**body.indexing_strategy.model_dump()),
+        enrichment=body.enrichment_config.config(),
         faq=FaqConfig(index_mode=body.faq_config.index_mode),
     )
     return ok(base_json(base), status=201)
@@ -112,7 +130,19 @@ async def get(app: Opora, caller: Caller, base_id: Id) -> Response:
 @router.put("/{base_id}", summary="Rename or describe a knowledge base")
 async def update(app: Opora, caller: Caller, base_id: Id, body: BaseChanges) -> Response:
     scope = await app.access.bases(caller, [base_id])
-    return ok(base_json(await app.bases.update(scope, base_id, name=body.name, description=body.description)))
+    enrichment = body.enrichment_config.config() if body.enrichment_config else None
+    return ok(
+        base_json(
+            await app.bases.update(scope, base_id, name=body.name, description=body.description, enrichment=enrichment)
+        )
+    )
+
+
+@router.post("/{base_id}/enrich", status_code=202, summary="Enrich the documents that are there")
+async def enrich(app: Opora, caller: Caller, base_id: Id) -> Response:
+    """For what was switched on after they came, and for what was given up. Answers how many documents are queued."""
+    queued = await app.bases.enrich(await app.access.bases(caller, [base_id]), base_id)
+    return ok({"queued": queued}, status=202)
 
 
 @router.delete("/{base_id}", summary="Delete a knowledge base with its documents")

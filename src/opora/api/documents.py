@@ -31,6 +31,21 @@ async def delete(app: Opora, caller: Caller, document_id: Id) -> Response:
     return ok({"id": document_id})
 
 
+@router.get("/enrichment", summary="What a chat model added, and what it cost")
+async def enrichment(app: Opora, caller: Caller, document_id: Id) -> Response:
+    """``done`` are the steps that ended; ``reason`` says why the others will not."""
+    state, is_queued = await app.documents.enrichment(await app.access.document(caller, document_id), document_id)
+    return ok(
+        {
+            "version": state.version,
+            "done": [step.value for step in state.done],
+            "tokens": state.tokens,
+            "reason": state.reason,
+            "is_queued": is_queued,
+        }
+    )
+
+
 @router.get("/progress", summary="How far a document is")
 async def progress(app: Opora, caller: Caller, document_id: Id) -> Response:
     scope = await app.access.document(caller, document_id)

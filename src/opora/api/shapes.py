@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from opora.chat.history import FoundRound
@@ -38,6 +39,7 @@ def base_json(base: KnowledgeBase) -> dict[str, Any]:
             "graph": indexing.graph,
         },
         "faq_config": {"index_mode": base.faq.index_mode.value},
+        "enrichment_config": asdict(base.enrichment),
         "is_pinned": base.is_pinned,
         "created_at": base.created_at.isoformat(),
         "updated_at": base.updated_at.isoformat(),

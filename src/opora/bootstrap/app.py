@@ -181,6 +181,7 @@ class App:
                 parser=parser,
                 splitter=StructureSplitter(),
                 embedder=self.embedder,
+                writer=self._models.chat,
                 scope_of=self.access.worker,
                 clock=now,
                 new_id=new_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opora.domain.enrichment import MAX_QUESTION_COUNT, EnrichmentConfig
 from opora.domain.errors import InvalidInput, NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase
 from opora.domain.scope import BaseRef, Scope
@@ -35,6 +36,7 @@ class Bases:
         chunking: ChunkingConfig | None = None,
         indexing: IndexingStrategy | None = None,
         faq: FaqConfig | None = None,
+        enrichment: EnrichmentConfig | None = None,
     ) -> KnowledgeBase:
         now = self._clock()
         base = KnowledgeBase(
@@ -46,6 +48,7 @@ class Bases:
             chunking=_checked(chunking or ChunkingConfig()),
             indexing=_searchable(indexing or IndexingStrategy()),
             faq=faq or FaqConfig(),
+            enrichment=_enrichment(enrichment or EnrichmentConfig()),
             created_at=now,
             updated_at=now,
         )
@@ -72,7 +75,9 @@ class Bases:
         name: str | None = None,
         description: str | None = None,
         is_pinned: bool | None = None,
+        enrichment: EnrichmentConfig | None = None,
     ) -> KnowledgeBase:
+        """``enrichment`` is for documents to come; `enrich` has those that are there done too."""
         async with self._database.begin() as stored:
             found = await stored.bases.find(scope.owner_of(base_id), [base_id])
             if not found:
@@ -82,10 +87,25 @@ class Bases:
                 name=found[0].name if name is None else _name(name),
                 description=found[0].description if description is None else _description(description),
                 is_pinned=found[0].is_pinned if is_pinned is None else is_pinned,
+                enrichment=found[0].enrichment if enrichment is None else _enrichment(enrichment),
                 updated_at=self._clock(),
             )
             await stored.bases.update(scope, base)
         return base
+
+    async def enrich(self, scope: Scope, base_id: str) -> int:
+        """Queue what the base's enrichment wants and its documents lack; those that were given up are tried again.
+
+        Returns how many documents were queued.
+        """
+        base = await self.get(scope, base_id)
+        if not base.enrichment.is_wanted:
+            raise InvalidInput.of("enrichment_config", "No enrichment is switched on in this knowledge base.")
+        async with self._database.begin() as stored:
+            await stored.enrichments.forget_reasons(scope, base_id)
+            queued = await stored.work.add_for_documents(WorkKind.ENRICH, self._clock(), self._new_id, base_id)
+        self._jobs.wake()
+        return queued
 
     async def delete(self, scope: Scope, base_id: str) -> None:
         """Hidden at once, with all its documents; taken out of engine, files and database by a worker."""
@@ -122,6 +142,14 @@ def _description(description: str) -> str:
     if len(description) > MAX_DESCRIPTION_CHARS:
         raise InvalidInput.of("description", f"A description holds at most {MAX_DESCRIPTION_CHARS} characters.")
     return clean(description).strip()
+
+
+def _enrichment(config: EnrichmentConfig) -> EnrichmentConfig:
+    if not 1 <= config.question_count <= MAX_QUESTION_COUNT:
+        raise InvalidInput.of("question_count", f"A chunk gets from 1 to {MAX_QUESTION_COUNT} questions.")
+    if config.token_budget < 0:
+        raise InvalidInput.of("token_budget", "A budget is not negative.", hint="0 is no limit.")
+    return config
 
 
 def _checked(config: ChunkingConfig) -> ChunkingConfig:

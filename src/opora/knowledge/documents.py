@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import replace
 
+from opora.domain.enrichment import Enrichment
 from opora.domain.errors import NotFound, ParseFailed, Timeout
 from opora.domain.knowledge import Document, ParseReason, ParseStatus
 from opora.domain.scope import Scope
@@ -87,6 +88,16 @@ class Documents(Intake):
             embedded=document.embedded_count,
             seconds_left=0.0 if document.parse_status in SETTLED else left,
         )
+
+    async def enrichment(self, scope: Scope, document_id: str) -> tuple[Enrichment, bool]:
+        """How far a chat model has enriched the document, and whether work on that waits or runs."""
+        async with self._database.read() as stored:
+            document = visible(await stored.documents.get(scope, document_id))
+            state = await stored.enrichments.get(scope, document_id)
+            waiting = await stored.work.waiting(document_id)
+        if state is None or state.version != document.indexed_version:
+            state = Enrichment(document_id=document_id, version=document.indexed_version)
+        return state, WorkKind.ENRICH in waiting
 
     async def wait(self, scope: Scope, ids: Collection[str], *, timeout: float) -> list[Document]:  # noqa: ASYNC109
         """Wait until each document is completed, failed or gone; those that are left come back in the order of ids.

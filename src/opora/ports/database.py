@@ -86,7 +86,8 @@ class WorkRepository(Protocol):
         ...
 
     async def add_for_documents(self, kind: WorkKind, now: datetime, new_id: NewId, base_id: str | None = None) -> int:
-        """Queue work on every document that has chunks (of a base, or all), marking it as being processed.
+        """Queue work on every document that has chunks (of a base, or all), marking it as being processed; one that is
+        only enriched stays as it is.
 
         Embedding is queued for those that lack vectors only."""
         ...

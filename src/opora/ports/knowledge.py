@@ -162,6 +162,10 @@ class EnrichmentRepository(Protocol):
     """How far the enrichment of each document has come."""
 
     async def get(self, scope: Scope, document_id: str) -> Enrichment | None: ...
+    async def forget_reasons(self, scope: Scope, base_id: str) -> None:
+        """Let what was given up in a base be tried again, with a fresh budget."""
+        ...
+
     async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
         """Keep it in the place of what was kept for the document."""
         ...

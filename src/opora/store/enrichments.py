@@ -33,6 +33,10 @@ class SqlEnrichments:
             summary=row.summary,
         )
 
+    async def forget_reasons(self, scope: Scope, base_id: str) -> None:
+        which = (_c.base_id == base_id, of_bases(enrichments, scope), _c.reason != "")
+        await self._connection.execute(sa.update(enrichments).where(*which).values(reason="", tokens=0))
+
     async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
         values = {
             "base_id": base_id,

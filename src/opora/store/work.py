@@ -103,8 +103,9 @@ class SqlWork:
             for row in found
         ]
         await self._insert([_to_row(item) for item in rows])
-        again = sa.update(documents).where(*chosen, d.parse_status == ParseStatus.COMPLETED.value)
-        await self._connection.execute(again.values(parse_status=ParseStatus.PROCESSING.value))
+        if kind is not WorkKind.ENRICH:
+            again = sa.update(documents).where(*chosen, d.parse_status == ParseStatus.COMPLETED.value)
+            await self._connection.execute(again.values(parse_status=ParseStatus.PROCESSING.value))
         return len(rows)
 
     async def _insert(self, rows: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from opora.cite.decoder import without_marks
 from opora.cite.registry import Registry
 from opora.domain.conversation import Finish
 from opora.domain.errors import ModelNotConfigured
+from opora.domain.knowledge import ChunkType
 from opora.domain.pictures import Picture
 from opora.domain.question import Draft
 from opora.domain.trace import Drop
@@ -24,6 +25,8 @@ from opora.pipeline.sight import unseen
 from opora.ports import ChatMessage, ChatModel
 from opora.prompt.beside import MAX_REPLAYED_CHARS, with_beside
 from opora.prompt.fixed import fixed_text
+
+WRITTEN = frozenset({ChunkType.SUMMARY, ChunkType.TABLE_SUMMARY})
 
 
 class ChatCompletionStream:
@@ -68,7 +71,8 @@ class ChatCompletionStream:
         return replace(draft, answer=run.answer_text, finish=generated.finish)
 
     async def _quoted(self, draft: Draft, run: Run) -> Draft:
-        passages = draft.context or draft.passages
+        # What a model wrote about a document is no word of the document.
+        passages = [one for one in draft.context or draft.passages if one.chunk_type not in WRITTEN]
         exact = exact_answer(passages, draft.question.settings.values)
         quotes = [exact] if exact is not None else await self._quoter.quotes(draft.query, passages)
         if not quotes:
