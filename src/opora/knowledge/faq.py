@@ -89,7 +89,7 @@ class FaqEntries:
             draft = checked_draft(change(before.draft))
             await self._check_free(stored, scope, base_id, draft, but=before.entry_id)
             record = replace(before, draft=draft, updated_at=writer.now)
-            await self._change(writer, {record.entry_id: record})
+            await self._change(writer, {record.entry_id: record}, [before])
         await self._tell(scope, base_id, [record])
         return record
 
@@ -100,13 +100,15 @@ class FaqEntries:
         async with self._database.begin() as stored:
             writer = await self._writer(stored, scope, base_id)
             records: dict[str, FaqRecord] = {}
+            earlier: list[FaqRecord] = []
             for ref, change in changes.items():
                 before = await _find(stored, scope, base_id, ref)
+                earlier.append(before)
                 before = records.get(before.entry_id, before)
                 records[before.entry_id] = replace(
                     before, draft=checked_draft(change(before.draft)), updated_at=writer.now
                 )
-            await self._change(writer, records)
+            await self._change(writer, records, earlier)
         await self._tell(scope, base_id, list(records.values()))
         return list(records.values())
 
@@ -120,9 +122,10 @@ class FaqEntries:
         self._jobs.wake()
         return gone
 
-    async def _change(self, writer: FaqWriter, records: Mapping[str, FaqRecord]) -> None:
+    async def _change(self, writer: FaqWriter, records: Mapping[str, FaqRecord], before: Sequence[FaqRecord]) -> None:
         await writer.change(records)
-        await writer.rewrite()
+        if any(_switches(records[one.entry_id].draft) != _switches(one.draft) for one in before):
+            await writer.rewrite()
 
     async def _tell(self, scope: Scope, base_id: str, records: Sequence[FaqRecord]) -> None:
         """Switches and tags at once; a worker tells them again, should this process die before."""
@@ -158,6 +161,11 @@ class FaqEntries:
                 hint="The existing entry is named in the details.",
                 details={"entry_id": other},
             )
+
+
+def _switches(draft: FaqDraft) -> tuple[bool, tuple[str, ...]]:
+    """What an engine knows of a row beside its text: only a change of these has to be told to kept rows."""
+    return draft.is_enabled, draft.tag_ids
 
 
 async def faq_base(stored: Repositories, scope: Scope, base_id: str) -> KnowledgeBase:
