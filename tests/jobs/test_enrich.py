@@ -13,7 +13,7 @@ import pytest
 
 from opora.bootstrap import App, Models
 from opora.domain.enrichment import TOKEN_BUDGET, EnrichmentConfig, EnrichmentStep
-from opora.domain.errors import InvalidInput, ModelError
+from opora.domain.errors import Conflict, InvalidInput, ModelError
 from opora.domain.knowledge import ChunkType, ParseStatus
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.search import SearchMode, SearchRequest
@@ -179,7 +179,7 @@ async def test_what_was_switched_on_later_is_done_when_asked_for_and_once(place:
     here = await place(chat, EnrichmentConfig())
     document_id = await here.add()
     assert chat.prompts == []
-    with pytest.raises(InvalidInput, match="switched on"):
+    with pytest.raises(Conflict, match="switched on"):
         await here.app.bases.enrich(here.scope, here.base_id)
     await here.app.bases.update(here.scope, here.base_id, enrichment=EnrichmentConfig(summary=True))
     for _ in range(2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opora.domain.enrichment import MAX_QUESTION_COUNT, EnrichmentConfig
-from opora.domain.errors import InvalidInput, NotFound
+from opora.domain.errors import Conflict, InvalidInput, NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.work import Work, WorkKind
@@ -100,7 +100,9 @@ class Bases:
         """
         base = await self.get(scope, base_id)
         if not base.enrichment.is_wanted:
-            raise InvalidInput.of("enrichment_config", "No enrichment is switched on in this knowledge base.")
+            raise Conflict(
+                "No enrichment is switched on in this knowledge base.", hint="Set its enrichment_config first."
+            )
         async with self._database.begin() as stored:
             await stored.enrichments.forget_reasons(scope, base_id)
             queued = await stored.work.add_for_documents(WorkKind.ENRICH, self._clock(), self._new_id, base_id)
