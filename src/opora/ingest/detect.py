@@ -42,6 +42,13 @@ _HTML_MARK = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Atomic, so that many comments before anything else cost no more than their length."""
+_MAIL_HEAD = 16_384
+_FIRST_HEADER = re.compile(r"(?:From \S.*\r?\n)?[A-Za-z][A-Za-z0-9-]*:[ \t]?\S?")
+_KNOWN_HEADER = re.compile(
+    r"^(From|To|Cc|Subject|Date|Received|Return-Path|MIME-Version|Message-ID|Content-Type|Delivered-To|Reply-To"
+    r"|Snapshot-Content-Location):",
+    re.IGNORECASE | re.MULTILINE,
+)
 _TEXT_HINTS = {
     ".md": "md",
     ".markdown": "md",
@@ -52,6 +59,12 @@ _TEXT_HINTS = {
     ".xhtml": "html",
     ".csv": "csv",
     ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".eml": "eml",
+    ".mht": "mhtml",
+    ".mhtml": "mhtml",
     ".txt": "txt",
     ".text": "txt",
     ".log": "txt",
@@ -63,11 +76,11 @@ def detect(data: bytes, file_name: str, limits: ParseLimits) -> str:
     if data.startswith(_ZIP_MARKS):
         return _zip_kind(data, limits)
     if data.startswith(_OLE):
-        raise _ole_failure(data)
+        return _ole_kind(data)
     if b"%PDF-" in data[:_HEAD]:
         return "pdf"
     if data.lstrip()[:6].lower().startswith(b"{\\rtf"):
-        raise _unsupported("RTF documents are not supported.", _RESAVE.format("DOCX or PDF"))
+        return "rtf"
     _refuse_binary(data)
     return _text_kind(data, file_name)
 
@@ -89,12 +102,16 @@ def _office_kind(archive: CappedArchive) -> str | ParseFailed:
     if "xl/workbook.bin" in archive:
         return _unsupported("Binary workbooks (XLSB) are not supported.", _RESAVE.format("XLSX"))
     if "ppt/presentation.xml" in archive:
-        return _unsupported("Slides (PPTX) are not supported yet.", _RESAVE.format("PDF"))
+        return "pptx"
     media = archive.read("mimetype", at_most=_MIMETYPE_BYTES) if "mimetype" in archive else b""
+    if b"opendocument.spreadsheet" in media:
+        return "ods"
+    if b"opendocument.text" in media or b"opendocument.presentation" in media:
+        return "odt"
     if b"opendocument" in media:
-        return _unsupported("OpenDocument files are not supported.", _RESAVE.format("DOCX, XLSX or PDF"))
+        return _unsupported("Drawings and formulas of OpenDocument are not read.", _RESAVE.format("PDF"))
     if b"epub" in media:
-        return _unsupported("E-books (EPUB) are not supported.", _RESAVE.format("PDF or HTML"))
+        return "epub"
     return _unsupported("The file is an archive, not a document.", "Unpack it and upload the documents in it.")
 
 
@@ -107,11 +124,14 @@ def _has_main_part(archive: CappedArchive, family: bytes) -> bool:
     return family + b".document.main+xml" in listing
 
 
-def _ole_failure(data: bytes) -> ParseFailed:
+def _ole_kind(data: bytes) -> str:
+    """Old Office versions: workbooks are read, texts and slides are not."""
     if "EncryptedPackage".encode("utf-16-le") in data:
-        return encrypted("The document")
-    return _unsupported(
-        "Documents of old Office versions (DOC, XLS, PPT) are not supported.", _RESAVE.format("DOCX, XLSX or PDF")
+        raise encrypted("The document")
+    if any(name.encode("utf-16-le") in data for name in ("Workbook", "Book\0")):
+        return "xls"
+    raise _unsupported(
+        "Texts and slides of old Office versions (DOC, PPT) are not supported.", _RESAVE.format("DOCX, PPTX or PDF")
     )
 
 
@@ -121,20 +141,34 @@ def _refuse_binary(data: bytes) -> None:
             raise ParseFailed(
                 ParseReason.NOT_TEXT,
                 f"The file is {what}, not a document with text.",
-                hint="Upload the document itself: text, Markdown, HTML, PDF, DOCX, XLSX or CSV.",
+                hint="Upload the document itself: text, Markdown, HTML, PDF, office documents, letters, JSON or CSV.",
             )
 
 
 def _text_kind(data: bytes, file_name: str) -> str:
     sample = decode(_whole_lines(data[:_SAMPLE], data)).text if data else ""
     hint = _TEXT_HINTS.get(extension(file_name), "")
+    if mail := _mail_kind(sample, hint):
+        return mail
     if _HTML_MARK.match(sample):
         return "html"
     if hint == "html":
         return "html" if "<" in sample else "txt"
-    if hint:
+    if hint and hint not in ("eml", "mhtml"):
         return hint
     return "csv" if find_delimiter(sample, strict=True) else "txt"
+
+
+def _mail_kind(sample: str, hint: str) -> str:
+    """A letter begins with headers: two that are known where the name says so too, three where it does not."""
+    head = re.split(r"\r?\n\r?\n", sample.lstrip("\ufeff\r\n")[:_MAIL_HEAD], maxsplit=1)[0]
+    if not _FIRST_HEADER.match(head):
+        return ""
+    known = {match[1].lower() for match in _KNOWN_HEADER.finditer(head)}
+    if len(known) < (2 if hint in ("eml", "mhtml") else 3):
+        return ""
+    is_page = re.search(r"^content-type:\s*multipart/related", head, re.IGNORECASE | re.MULTILINE)
+    return "mhtml" if is_page and (hint == "mhtml" or "snapshot-content-location" in known) else "eml"
 
 
 def _whole_lines(sample: bytes, data: bytes) -> bytes:
