@@ -291,6 +291,8 @@ def _parse_limits(settings: Settings) -> ParseLimits:
         seconds=settings.parse_seconds,
         memory_bytes=settings.parse_memory,
         pages=settings.parse_pages,
+        ocr=settings.ocr == "auto",
+        ocr_languages=settings.ocr_languages,
     )
 
 

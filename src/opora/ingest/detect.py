@@ -20,12 +20,8 @@ _RESAVE = "Save it as {} and upload the new file."
 _MIMETYPE_BYTES = 256
 
 _BINARY_MARKS: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a picture (PNG)"),
-    (b"\xff\xd8\xff", "a picture (JPEG)"),
     (b"GIF87a", "a picture (GIF)"),
     (b"GIF89a", "a picture (GIF)"),
-    (b"II*\x00", "a picture (TIFF)"),
-    (b"MM\x00*", "a picture (TIFF)"),
     (b"7z\xbc\xaf\x27\x1c", "an archive (7z)"),
     (b"Rar!\x1a\x07", "an archive (RAR)"),
     (b"\x1f\x8b", "a packed file (gzip)"),
@@ -37,6 +33,7 @@ _BINARY_MARKS: tuple[tuple[bytes, str], ...] = (
     (b"OggS", "a sound or film"),
     (b"SQLite format 3\x00", "a database"),
 )
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _HTML_MARK = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE | re.DOTALL,
@@ -81,6 +78,8 @@ def detect(data: bytes, file_name: str, limits: ParseLimits) -> str:
         return "pdf"
     if data.lstrip()[:6].lower().startswith(b"{\\rtf"):
         return "rtf"
+    if data.startswith(_PICTURES) or _is_webp_or_bmp(data):
+        return "image"
     _refuse_binary(data)
     return _text_kind(data, file_name)
 
@@ -133,6 +132,13 @@ def _ole_kind(data: bytes) -> str:
     raise _unsupported(
         "Texts and slides of old Office versions (DOC, PPT) are not supported.", _RESAVE.format("DOCX, PPTX or PDF")
     )
+
+
+def _is_webp_or_bmp(data: bytes) -> bool:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return True
+    # Two letters are no mark: the size of the file stands behind them.
+    return data[:2] == b"BM" and int.from_bytes(data[2:6], "little") == len(data)
 
 
 def _refuse_binary(data: bytes) -> None:

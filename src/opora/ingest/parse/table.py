@@ -23,6 +23,7 @@ PARSERS = {
     "epub": "opora.ingest.parse.epub:parse",
     "eml": "opora.ingest.parse.mail:parse",
     "mhtml": "opora.ingest.parse.mail:parse_mhtml",
+    "image": "opora.ingest.parse.image:parse",
     "json": "opora.ingest.parse.json:parse",
     "rtf": "opora.ingest.parse.rtf:parse",
 }
