@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import unicodedata
-from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from time import monotonic
 
@@ -71,7 +71,7 @@ class Recogniser:
                 "Text recognition broke down on a picture of the document.",
                 hint="Save the picture anew, or set OPORA_OCR=off to leave pictures alone.",
             ) from error
-        return list(_words(done.stdout.decode("utf-8", "replace"), page, points))
+        return _words(done.stdout.decode("utf-8", "replace"), page, points)
 
 
 @cache
@@ -87,17 +87,29 @@ def installed(wanted: str) -> str:
     return "+".join(language for language in wanted.split("+") if language in there)
 
 
-def _words(tsv: str, page: int, points: float) -> Iterator[Word]:
-    before = ""
+def _words(tsv: str, page: int, points: float) -> list[Word]:
+    """The words of the program's table. It cuts Chinese into words with blanks between, which are none: those that
+    stand side by side in a line are put together again."""
+    found: list[Word] = []
+    last: tuple[str, ...] = ()
     for row in csv.DictReader(io.StringIO(tsv), delimiter="\t", quoting=csv.QUOTE_NONE):
         text = " ".join((row.get("text") or "").split())
         if not text or float(row.get("conf") or -1) < MIN_CONFIDENCE:
             continue
         x, y, width, height = (int(row[name]) * points for name in ("left", "top", "width", "height"))
-        # The program puts blanks between Chinese characters, where there are none.
-        spaced = not (before and _is_wide(before[-1]) and _is_wide(text[0]))
-        yield Word(text=text, page=page, box=(x, y, x + width, y + height), size=height, quarter=0, spaced=spaced)
-        before = text
+        word = Word(text=text, page=page, box=(x, y, x + width, y + height), size=height, quarter=0)
+        line = (row["block_num"], row["par_num"], row["line_num"])
+        if found and line == last and _is_wide(found[-1].text[-1]) and _is_wide(text[0]):
+            word = _together(found.pop(), word)
+        found.append(word)
+        last = line
+    return found
+
+
+def _together(one: Word, other: Word) -> Word:
+    a, b = one.box, other.box
+    box = (min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3]))
+    return replace(one, text=one.text + other.text, box=box, size=max(one.size, other.size))
 
 
 def _is_wide(char: str) -> bool:
