@@ -26,6 +26,7 @@ from opora.api import (
     search,
     sessions,
     system,
+    tags,
 )
 from opora.api.middleware.body import BodyLimitMiddleware, Limit
 from opora.api.middleware.failures import FailureMiddleware
@@ -45,6 +46,7 @@ FORM_OVERHEAD = 64 * 1024
 _TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)")
 _ROUTERS = (
     bases,
+    tags,
     knowledge,
     documents,
     chunks,

@@ -34,6 +34,7 @@ from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.knowledge.faq import FaqEntries
 from opora.knowledge.faq_imports import FaqImports
+from opora.knowledge.tags import Tags
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
 from opora.ports import Embedder, EmbedderCard, Reranker, SearchEngine, StreamLog
@@ -64,6 +65,7 @@ class App:
     documents: Documents
     chunks: Chunks
     chunk_edits: ChunkEdits
+    tags: Tags
     faq: FaqEntries
     faq_imports: FaqImports
     search: Search
@@ -191,9 +193,10 @@ class App:
         )
         self.bases = Bases(database, self.jobs, clock=now, new_id=new_id)
         self.documents = Documents(
-            database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
+            database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
+        self.tags = Tags(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.chunk_edits = ChunkEdits(
             database, self._engine, self.jobs, embedder=self.embedder, clock=now, new_id=new_id
         )

@@ -77,6 +77,7 @@ __all__ = [
     "Splitter",
     "StreamLog",
     "TableAnalyst",
+    "TagRepository",
     "Vectors",
     "WebPage",
     "WebSearcher",

@@ -25,6 +25,7 @@ from opora.ports.knowledge import (
     DocumentRepository,
     EnrichmentRepository,
     RevisionRepository,
+    TagRepository,
 )
 from opora.ports.values import NewId
 
@@ -108,6 +109,8 @@ class Repositories(Protocol):
     def documents(self) -> DocumentRepository: ...
     @property
     def chunks(self) -> ChunkRepository: ...
+    @property
+    def tags(self) -> TagRepository: ...
     @property
     def revisions(self) -> RevisionRepository: ...
     @property

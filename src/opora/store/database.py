@@ -33,6 +33,7 @@ from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_en
 from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
+from opora.store.tags import SqlTags
 from opora.store.work import SqlWork
 
 BUSY_TIMEOUT_MS = 10_000
@@ -57,6 +58,10 @@ class SqlRepositories:
     @cached_property
     def chunks(self) -> SqlChunks:
         return SqlChunks(self._connection)
+
+    @cached_property
+    def tags(self) -> SqlTags:
+        return SqlTags(self._connection)
 
     @cached_property
     def revisions(self) -> SqlRevisions:

@@ -133,6 +133,21 @@ chunks = sa.Table(
     sa.Index(None, "parent_chunk_id"),
 )
 
+tags = sa.Table(
+    "tags",
+    metadata,
+    _id("tag_id", primary_key=True),
+    _id("tenant_id"),
+    _id("base_id", sa.ForeignKey("bases.base_id", ondelete="CASCADE")),
+    _text("name"),
+    _text("name_folded"),
+    _word("color"),
+    _count("position"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.UniqueConstraint("base_id", "name_folded"),
+)
+
 chunk_revisions = sa.Table(
     "chunk_revisions",
     metadata,
