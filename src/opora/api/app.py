@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from opora import __version__
 from opora.api import (
+    agents,
     bases,
     branches,
     chat,
@@ -27,6 +28,7 @@ from opora.api import (
     sessions,
     system,
     tags,
+    tenants,
 )
 from opora.api.middleware.body import BodyLimitMiddleware, Limit
 from opora.api.middleware.failures import FailureMiddleware
@@ -57,6 +59,8 @@ _ROUTERS = (
     chat,
     messages,
     memory,
+    agents,
+    tenants,
     models,
     system,
 )

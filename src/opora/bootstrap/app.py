@@ -18,6 +18,7 @@ from opora.chat.branches import Branches
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
 from opora.chat.history import HistorySearch
+from opora.chat.layers import LayeredSettings
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.registry import ModelRegistry
@@ -26,6 +27,7 @@ from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
 from opora.chat.titles import Titles
 from opora.domain.scope import DEFAULT_TENANT_ID, Principal
+from opora.domain.settings import Effective
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
 from opora.knowledge.bases import Bases
@@ -74,6 +76,7 @@ class App:
     history: HistorySearch
     memory: Memory
     registry: ModelRegistry
+    layers: LayeredSettings
     titles: Titles
     chat: Chat
     direct: Direct
@@ -126,6 +129,10 @@ class App:
     @property
     def reranker(self) -> Reranker | None:
         return self._models.reranker
+
+    def effective(self, tenant: Mapping[str, Any]) -> Effective:
+        """Settings in force for a search of a tenant that says nothing else."""
+        return effective(card=self._card, installation=self._installation, tenant=tenant, request={})
 
     @property
     def _card(self) -> EmbedderCard | None:
@@ -250,6 +257,8 @@ class App:
 
     def _open_conversation(self, orchestrator: Orchestrator, installation: Mapping[str, Any]) -> None:
         database = self._database
+        self._installation = installation
+        self.layers = LayeredSettings(database, clock=now, new_id=new_id)
         self.memory = Memory(database=database, clock=now, new_id=new_id)
         self.direct = Direct(
             orchestrator=orchestrator,
@@ -267,6 +276,7 @@ class App:
             orchestrator=orchestrator,
             checker=CitationChecker(database, self._blobs),
             titles=self.titles,
+            layers=self.layers,
             registry=self.registry,
             clock=now,
             new_id=new_id,

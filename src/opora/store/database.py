@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from opora.domain.errors import InvalidInput, Unavailable
+from opora.store.agents import SqlAgents
 from opora.store.bases import SqlBases
 from opora.store.chunks import SqlChunks
 from opora.store.citations import SqlCitations
@@ -94,6 +95,10 @@ class SqlRepositories:
     @cached_property
     def memory(self) -> SqlMemory:
         return SqlMemory(self._connection)
+
+    @cached_property
+    def agents(self) -> SqlAgents:
+        return SqlAgents(self._connection)
 
     @cached_property
     def models(self) -> SqlModels:

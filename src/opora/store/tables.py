@@ -391,3 +391,24 @@ facts = sa.Table(
     sa.Column("name", sa.String(200), primary_key=True, nullable=False),
     _text("value"),
 )
+
+tenant_settings = sa.Table(
+    "tenant_settings",
+    metadata,
+    _id("tenant_id", primary_key=True),
+    _text("retrieval"),
+    _text("prompts"),
+)
+
+agents = sa.Table(
+    "agents",
+    metadata,
+    _id("agent_id", primary_key=True),
+    _id("tenant_id"),
+    _text("name"),
+    _text("description"),
+    _text("chosen"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "tenant_id", "created_at"),
+)
