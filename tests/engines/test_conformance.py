@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -19,16 +19,19 @@ _suite = importlib.util.module_from_spec(_spec)
 sys.modules[_spec.name] = _suite
 _spec.loader.exec_module(_suite)
 
-MAKERS: dict[str, Callable[[Path], SearchEngine]] = {
-    "sqlite": lambda folder: make_engine("sqlite", path=folder / "index.db"),
-}
+
+async def made(name: str, request: pytest.FixtureRequest, folder: Path) -> SearchEngine:
+    """An open, empty engine; one that lives in a server gets a database of its own."""
+    if name == "postgres":
+        return make_engine(name, address=await request.getfixturevalue("postgres_server").create_empty())
+    return make_engine(name, path=folder / "index.db")
 
 
 @pytest.fixture(params=sorted(ENGINES))
 async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SearchEngine]:
-    made = MAKERS[request.param](tmp_path)
-    yield made
-    await made.close()
+    engine = await made(request.param, request, tmp_path)
+    yield engine
+    await engine.close()
 
 
 class TestEveryEngine(_suite.Conformance):  # type: ignore[misc, name-defined]

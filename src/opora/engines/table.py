@@ -10,6 +10,7 @@ from opora.domain.errors import InvalidInput
 from opora.ports import SearchEngine
 
 ENGINES: Mapping[str, str] = {
+    "postgres": "opora.engines.postgres:PostgresEngine",
     "sqlite": "opora.engines.sqlite:SqliteEngine",
 }
 
