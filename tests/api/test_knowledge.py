@@ -225,7 +225,8 @@ async def test_a_text_goes_in_and_is_read(app: App, http: httpx2.AsyncClient, ba
     chunks = (await http.get(f"/api/v1/chunks/{document_id}")).json()
     assert chunks["total"] == len(chunks["data"]) > 0
     chunk = chunks["data"][0]
-    assert (await http.get(f"/api/v1/chunks/by-id/{chunk['id']}")).json()["data"] == chunk
+    state = {"revision": 0, "is_current": True, "current_chunk_id": chunk["id"]}
+    assert (await http.get(f"/api/v1/chunks/by-id/{chunk['id']}")).json()["data"] == chunk | state
     place = chunk["place"]
     assert text[place["start"] : place["end"]].strip() in chunk["content"] or chunk["content"] in text
     assert (await http.get(f"/api/v1/knowledge/{document_id}/pages/1")).status_code == 422

@@ -212,7 +212,7 @@ async def test_strays_are_noted_until_they_are_taken_out(
         await stored.chunks.add_strays(scope, document_of("d-1"), ["gone"])
         assert await stored.chunks.strays(scope, "d-1") == {"gone"}, "what the database holds is no stray"
         assert await stored.chunks.strays(scope_of("kb-1", tenant_id="other"), "d-1") == set()
-        await stored.chunks.forget_strays(scope, "d-1")
+        await stored.chunks.forget_strays(scope, "d-1", await stored.chunks.strays(scope, "d-1"))
         assert await stored.chunks.strays(scope, "d-1") == set()
 
 

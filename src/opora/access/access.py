@@ -72,7 +72,11 @@ class Access:
     async def chunk(self, principal: Principal, chunk_id: str) -> Scope:
         """The document that holds the chunk, disabled chunks too: whoever switches one on must see it."""
         async with self._database.read() as stored:
-            base_id, document_id = await stored.chunks.owner(principal.tenant_id, chunk_id)
+            try:
+                base_id, document_id = await stored.chunks.owner(principal.tenant_id, chunk_id)
+            except NotFound:
+                # An earlier state of an edited chunk: what was cited by it can still be shown.
+                base_id, document_id = await stored.revisions.owner(principal.tenant_id, chunk_id)
         return self._one(principal, base_id, document_id, True)
 
     async def faq_import(self, principal: Principal, task_id: str) -> Scope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,8 @@ from opora.domain.knowledge import Chunk, Document, KnowledgeBase
 from opora.domain.memory import MemoryItem
 from opora.domain.models import ModelEntry
 from opora.domain.search import SearchResult
+from opora.index.edits import EDITED
+from opora.knowledge.chunk_edits import State
 from opora.ports import Progress
 from opora.stream import results
 from opora.stream.results import place_json, result_json
@@ -96,8 +99,26 @@ def chunk_json(chunk: Chunk) -> dict[str, Any]:
         "pre_chunk_id": chunk.pre_chunk_id,
         "next_chunk_id": chunk.next_chunk_id,
         "tag_ids": list(chunk.tag_ids),
+        "is_edited": bool(chunk.metadata.get(EDITED)),
         "metadata": dict(chunk.metadata),
         "place": place_json(chunk.place),
+    }
+
+
+def revision_json(state: State, before: str) -> dict[str, Any]:
+    """One state of a chunk; ``diff`` is against the words ``before`` it."""
+    one = state.revision
+    after = "" if one.is_deleted else one.content
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    return {
+        "revision": one.revision,
+        "chunk_id": one.chunk_id,
+        "origin": one.origin.value,
+        "content": after,
+        "author": one.author,
+        "is_current": state.is_current,
+        "diff": list(lines)[2:] if one.revision else [],
+        "created_at": one.created_at.isoformat(),
     }
 
 

@@ -29,6 +29,7 @@ from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
 from opora.knowledge.bases import Bases
+from opora.knowledge.chunk_edits import ChunkEdits
 from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.knowledge.faq import FaqEntries
@@ -62,6 +63,7 @@ class App:
     bases: Bases
     documents: Documents
     chunks: Chunks
+    chunk_edits: ChunkEdits
     faq: FaqEntries
     faq_imports: FaqImports
     search: Search
@@ -192,6 +194,9 @@ class App:
             database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
+        self.chunk_edits = ChunkEdits(
+            database, self._engine, self.jobs, embedder=self.embedder, clock=now, new_id=new_id
+        )
         model = self.embedder.card.identity if self.embedder is not None else None
         self.faq = FaqEntries(database, self._engine, self.jobs, model=model, clock=now, new_id=new_id)
         self.faq_imports = FaqImports(database, self.jobs, _parse_limits(self.settings), clock=now, new_id=new_id)

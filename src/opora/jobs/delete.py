@@ -14,7 +14,7 @@ async def delete_document(ground: Ground, work: Work) -> None:
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
         await stored.documents.delete(scope, work.subject)
-        for kind in (WorkKind.INGEST, WorkKind.EMBED, WorkKind.REINDEX, WorkKind.CLEAN_CHUNKS):
+        for kind in (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.REINDEX, WorkKind.CLEAN_CHUNKS):
             await stored.work.cancel(kind, work.subject)
         await stored.work.finish(work.work_id)
 
@@ -51,5 +51,5 @@ async def clean_chunks(ground: Ground, work: Work) -> None:
         await ground.blobs.delete(work.tenant_id, work.subject, before=document.indexed_version)
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
-        await stored.chunks.forget_strays(scope, work.subject)
+        await stored.chunks.forget_strays(scope, work.subject, strays)
         await stored.work.finish(work.work_id)

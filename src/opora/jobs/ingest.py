@@ -11,17 +11,21 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from opora.domain.enrichment import GENERATED_QUESTIONS
 from opora.domain.errors import NotFound, ParseFailed
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParsedDocument, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
+from opora.index.edits import applied
 from opora.index.writer import write_keywords
 from opora.jobs.enrich_queue import queue_enrichment
 from opora.jobs.ground import Ground
 from opora.ports import Repositories
 
+LOST_EDITS = "lost_edits"
+"""In a document's metadata: how many edited chunks its file no longer has. They are kept among the revisions."""
 KEPT_VERSION = "The earlier version stays in search."
 
 
@@ -110,6 +114,8 @@ async def _switch(
             return
         if document.indexed_version:
             chunks = await _with_questions(stored, scope, chunks)
+        edits = applied(chunks, await stored.revisions.of_document(scope, document.document_id))
+        chunks = edits.chunks
         gone = await stored.chunks.replace_document(scope, document, chunks)
         if document.indexed_version or document.version > 1:
             await stored.chunks.add_strays(scope, document, gone)
@@ -124,7 +130,7 @@ async def _switch(
             document,
             title=document.title if own_title else parsed.title.strip() or document.title,
             file_type=parsed.file_type,
-            metadata={**parsed.metadata, **document.metadata},
+            metadata=_metadata(parsed, document, len(edits.lost)),
             parse_status=ParseStatus.PROCESSING if vectors and left else ParseStatus.COMPLETED,
             indexed_version=document.version,
             chunk_count=count,
@@ -134,6 +140,12 @@ async def _switch(
         await stored.documents.update(scope, document)
         if not (vectors and left):
             await queue_enrichment(ground, stored, scope, work)
+
+
+def _metadata(parsed: ParsedDocument, document: Document, lost: int) -> dict[str, Any]:
+    """What the file says, below what people said; and how many of their edits have no place in it any more."""
+    kept = {name: value for name, value in document.metadata.items() if name != LOST_EDITS}
+    return {**parsed.metadata, **kept, **({LOST_EDITS: lost} if lost else {})}
 
 
 async def _with_questions(stored: Repositories, scope: Scope, chunks: Sequence[Chunk]) -> list[Chunk]:

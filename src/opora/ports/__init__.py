@@ -69,6 +69,7 @@ __all__ = [
     "Repositories",
     "Reranker",
     "RerankerCard",
+    "RevisionRepository",
     "RoundRepository",
     "SearchEngine",
     "Secrets",

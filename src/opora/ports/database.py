@@ -19,7 +19,13 @@ from opora.ports.conversation import (
     SessionRepository,
 )
 from opora.ports.faq import FaqRepository
-from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository, EnrichmentRepository
+from opora.ports.knowledge import (
+    BaseRepository,
+    ChunkRepository,
+    DocumentRepository,
+    EnrichmentRepository,
+    RevisionRepository,
+)
 from opora.ports.values import NewId
 
 
@@ -102,6 +108,8 @@ class Repositories(Protocol):
     def documents(self) -> DocumentRepository: ...
     @property
     def chunks(self) -> ChunkRepository: ...
+    @property
+    def revisions(self) -> RevisionRepository: ...
     @property
     def enrichments(self) -> EnrichmentRepository: ...
     @property

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from opora.domain.enrichment import Enrichment
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
+from opora.domain.revisions import ChunkRevision
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.search import SearchResult
 from opora.ports.values import Listed, Page
@@ -155,7 +156,9 @@ class ChunkRepository(Protocol):
         """The noted ids of a document that the database still does not hold."""
         ...
 
-    async def forget_strays(self, scope: Scope, document_id: str) -> None: ...
+    async def forget_strays(self, scope: Scope, document_id: str, chunk_ids: Collection[str]) -> None:
+        """Those that were taken out, and those that the database holds after all; others were noted meanwhile."""
+        ...
 
 
 class EnrichmentRepository(Protocol):
@@ -169,3 +172,18 @@ class EnrichmentRepository(Protocol):
     async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
         """Keep it in the place of what was kept for the document."""
         ...
+
+
+class RevisionRepository(Protocol):
+    """The states of chunks that people edited; other chunks have none. They are kept as long as their document."""
+
+    async def of_document(self, scope: Scope, document_id: str) -> list[ChunkRevision]: ...
+    async def lineage(self, scope: Scope, chunk_id: str) -> list[ChunkRevision]:
+        """All states of the chunk that has, or had, this id, oldest first; empty for one that was never edited."""
+        ...
+
+    async def owner(self, tenant_id: str, chunk_id: str) -> tuple[str, str]:
+        """Base and document of a state; raises `NotFound`. Used by `opora.access` only."""
+        ...
+
+    async def add(self, scope: Scope, revisions: Sequence[ChunkRevision]) -> None: ...

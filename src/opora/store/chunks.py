@@ -183,9 +183,12 @@ class SqlChunks:
         )
         return set(await self._connection.scalars(query))
 
-    async def forget_strays(self, scope: Scope, document_id: str) -> None:
+    async def forget_strays(self, scope: Scope, document_id: str, chunk_ids: Collection[str]) -> None:
         mine = (strays.c.document_id == document_id, of_bases(strays, scope))
-        await self._connection.execute(sa.delete(strays).where(*mine))
+        held = sa.exists().where(_c.chunk_id == strays.c.chunk_id)
+        await self._connection.execute(sa.delete(strays).where(*mine, held))
+        for step in in_steps(chunk_ids):
+            await self._connection.execute(sa.delete(strays).where(*mine, strays.c.chunk_id.in_(step)))
 
 
 def _to_row(chunk: Chunk, document: Document | None, owner: str) -> dict[str, Any]:

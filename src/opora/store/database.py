@@ -30,6 +30,7 @@ from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
 from opora.store.models import SqlModels
 from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_engine
+from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
 from opora.store.work import SqlWork
@@ -56,6 +57,10 @@ class SqlRepositories:
     @cached_property
     def chunks(self) -> SqlChunks:
         return SqlChunks(self._connection)
+
+    @cached_property
+    def revisions(self) -> SqlRevisions:
+        return SqlRevisions(self._connection)
 
     @cached_property
     def enrichments(self) -> SqlEnrichments:

@@ -133,6 +133,24 @@ chunks = sa.Table(
     sa.Index(None, "parent_chunk_id"),
 )
 
+chunk_revisions = sa.Table(
+    "chunk_revisions",
+    metadata,
+    _id("lineage_id", primary_key=True),
+    sa.Column("revision", sa.BigInteger, primary_key=True, nullable=False),
+    _id("chunk_id"),
+    _id("document_id", sa.ForeignKey("documents.document_id", ondelete="CASCADE")),
+    _id("base_id"),
+    _id("tenant_id"),
+    _word("origin"),
+    _text("content"),
+    _id("author"),
+    _id("after"),
+    _moment("created_at"),
+    sa.Index(None, "chunk_id"),
+    sa.Index(None, "document_id"),
+)
+
 enrichments = sa.Table(
     "enrichments",
     metadata,
