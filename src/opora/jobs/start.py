@@ -1,4 +1,4 @@
-"""What is put right when the one owner of a data folder starts: leases, a lost engine, another model, orphan files."""
+"""What is put right when a server starts: leases, a lost engine, another model, orphan files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ log = logging.getLogger(__name__)
 MODEL_FACT = "embedding_model"
 
 
-async def put_right(ground: Ground) -> None:
-    """Call before any worker runs and before anything is uploaded."""
-    async with ground.database.begin() as stored:
-        await stored.work.release_all()
+async def put_right(ground: Ground, *, alone: bool = True) -> None:
+    """Call before any worker runs and before anything is uploaded.
+
+    Beside other servers leases are left to run out, and files that no document has yet to whoever is taking them in.
+    """
+    if alone:
+        async with ground.database.begin() as stored:
+            await stored.work.release_all()
     await check_generation(ground)
     if ground.embedder is not None:
         await check_model(ground, ground.embedder.card)
-    await sweep_blobs(ground)
+    if alone:
+        await sweep_blobs(ground)
 
 
 async def check_generation(ground: Ground) -> None:

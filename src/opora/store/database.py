@@ -29,7 +29,7 @@ from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
 from opora.store.models import SqlModels
-from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_engine
+from opora.store.postgres import begin_in_postgres, let_others_start, own_in_postgres, postgres_engine
 from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
@@ -143,10 +143,16 @@ class SqlDatabase:
     def place(self) -> str:
         return self._url.database or "" if self._is_sqlite else self._url.render_as_string(hide_password=True)
 
-    async def own(self) -> None:
+    async def own(self, *, shared: bool = False) -> bool:
         """A file is owned with its folder (`opora.store.owner`)."""
-        if not self._is_sqlite and self._owning is None:
-            self._owning = await own_in_postgres(self._engine)
+        if self._is_sqlite:
+            return True
+        self._owning, alone = await own_in_postgres(self._engine, shared=shared)
+        return alone
+
+    async def started(self) -> None:
+        if self._owning is not None:
+            await let_others_start(self._owning)
 
     async def backup(self, target: str) -> None:
         if not self._is_sqlite:

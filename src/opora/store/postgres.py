@@ -17,7 +17,9 @@ IDLE_SECONDS = 60
 WRITERS = 0x6F706F7261
 """The advisory lock of whoever writes, over all servers of the database."""
 OWNER = WRITERS + 1
-"""The advisory lock of the one server of a database."""
+"""The advisory lock of the servers of a database: of one alone, or of several together."""
+STARTING = WRITERS + 2
+"""The advisory lock of the server that is starting."""
 DRIVER = "postgresql+asyncpg"
 BACKENDS = frozenset({"postgresql", "postgres"})
 
@@ -70,21 +72,40 @@ async def begin_in_postgres(connection: AsyncConnection, *, writes: bool) -> Non
         await connection.begin()
 
 
-async def own_in_postgres(engine: AsyncEngine) -> AsyncConnection:
-    """A connection that holds the database for one server, until it is closed or the process dies.
+async def own_in_postgres(engine: AsyncEngine, *, shared: bool) -> tuple[AsyncConnection, bool]:
+    """A connection that holds the database, until it is closed or the process dies; and whether no other server does.
 
-    Raises `Busy` when another server holds it.
+    Servers that share it start one after another, by `let_others_start`: what a first one puts right is done before
+    a second one works. Raises `Busy` when a server holds it that does not share, or this one does not.
     """
     connection = engine.connect()
     await _connect(connection)
-    await connection.execution_options(isolation_level="AUTOCOMMIT")
-    if await connection.scalar(sa.select(sa.func.pg_try_advisory_lock(OWNER))):
-        return connection
-    await connection.close()
-    raise Busy(
-        f"Another server works on {engine.url.render_as_string(hide_password=True)}.",
-        hint="Stop it, or set OPORA_DATABASE_URL to a database of this server's own.",
-    )
+    try:
+        await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await connection.execute(sa.select(sa.func.pg_advisory_lock(STARTING)))
+        alone = bool(await connection.scalar(sa.select(sa.func.pg_try_advisory_lock(OWNER))))
+        held = alone
+        if shared:
+            held = bool(await connection.scalar(sa.select(sa.func.pg_try_advisory_lock_shared(OWNER))))
+            if alone:
+                await connection.execute(sa.select(sa.func.pg_advisory_unlock(OWNER)))
+        if not held:
+            raise Busy(
+                f"Another server works on {engine.url.render_as_string(hide_password=True)}.",
+                hint="Stop it, or set OPORA_DATABASE_URL to a database of this server's own. Servers can share one with"
+                " RETRIEVE_DRIVER=postgres and STREAM_MANAGER_TYPE=redis in all of them.",
+            )
+    except sa.exc.DBAPIError as error:
+        await connection.close()
+        raise Unavailable(f"The database can't be used: {error.orig}.", hint="Is another server starting?") from error
+    except BaseException:
+        await connection.close()
+        raise
+    return connection, alone
+
+
+async def let_others_start(connection: AsyncConnection) -> None:
+    await connection.execute(sa.select(sa.func.pg_advisory_unlock(STARTING)))
 
 
 async def _connect(connection: AsyncConnection) -> None:

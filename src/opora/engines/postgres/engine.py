@@ -214,7 +214,10 @@ class PostgresEngine:
             if dimension <= hnsw.MAX_INDEXED and dimension not in self._indexed and dimension not in self._building:
                 task = asyncio.create_task(self._build(dimension))
                 self._building[dimension] = task
-                task.add_done_callback(lambda _, size=dimension: self._building.pop(size, None))
+                task.add_done_callback(partial(self._built, dimension))
+
+    def _built(self, dimension: int, _: asyncio.Task[None]) -> None:
+        del self._building[dimension]
 
     async def _build(self, dimension: int) -> None:
         """A search without the index is exact and slower; the next write tries again."""

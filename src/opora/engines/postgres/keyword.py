@@ -44,22 +44,23 @@ def ranked(bases: Sequence[Base], scope: Scope, asked: Mapping[str, int], *, top
     Rows that may not be seen count in the statistics, or switching a chunk off would change the order of the others.
     """
     values = Values()
-    entries = sum(base.entries for base in bases)
-    mean = sum(base.terms for base in bases) / max(entries, 1)
+    rows = sum(base.entries for base in bases)
+    total = values.place(float(rows), "float8")
+    mean = values.place(sum(base.terms for base in bases) / max(rows, 1), "float8")
     keys = values.place([tally_key(base.key, term) for base in bases for term in asked], "text[]")
     counts = [f"(tally -> {_key(bases, term, values)})::integer AS c{i}" for i, term in enumerate(asked)]
     # Always above 0, so that a word in every row of a tiny base still finds them.
     weights = [
-        f"{times} * ln(1.0::float8 + ({entries} - count(c{i}) + 0.5) / (count(c{i}) + 0.5)) AS w{i}"
+        f"{times} * ln(1.0::float8 + ({total} - count(c{i}) + 0.5::float8) / (count(c{i}) + 0.5::float8)) AS w{i}"
         for i, times in enumerate(asked.values())
     ]
-    norm = f"{K1} * ({1 - B} + {B} * length / {values.place(mean, 'float8')})"
-    sums = [f"coalesce(w{i} * c{i} * {K1 + 1} / (c{i} + norm), 0)" for i in range(len(asked))]
+    norm = f"{K1}::float8 * ({1 - B}::float8 + {B}::float8 * length / {mean})"
+    sums = [f"coalesce(w{i} * c{i} * {K1 + 1}::float8 / (c{i} + norm), 0)" for i in range(len(asked))]
     return Query(
         text=f"WITH holding AS MATERIALIZED (SELECT chunk_id, base, document_id, {norm} AS norm,"
         f" {conditions(scope, values)} AS is_seen, {', '.join(counts)} FROM entries WHERE tally ?| {keys}),"
         f" weights AS (SELECT {', '.join(weights)} FROM holding)"
-        f" SELECT chunk_id, base, document_id, ({' + '.join(sums)})::float8 AS score FROM holding, weights"
+        f" SELECT chunk_id, base, document_id, {' + '.join(sums)} AS score FROM holding, weights"
         f" WHERE is_seen ORDER BY score DESC, chunk_id, base LIMIT {top_k}",
         values=values.given,
     )

@@ -116,7 +116,7 @@ async def _version(connection: Any) -> int:
             "The search index in PostgreSQL was made by a newer version of Opora.",
             hint=f"Install that version, or drop the schema {SCHEMA}: it is made and filled anew.",
         )
-    if version:
+    if 0 < version < SCHEMA_VERSION:
         log.warning("The search index in PostgreSQL is of another version and is made anew.")
     return version
 

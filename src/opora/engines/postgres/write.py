@@ -56,6 +56,10 @@ def tallied(text: str) -> Counter[str]:
     return Counter(index_terms(text))
 
 
+def _all_tallied(texts: Sequence[str]) -> list[Counter[str]]:
+    return [tallied(text) for text in texts]
+
+
 def _tally(base: int, terms: Mapping[str, int]) -> str:
     return json.dumps({tally_key(base, term): count for term, count in terms.items()})
 
@@ -214,7 +218,7 @@ async def rebuild_terms(connection: Any, base: int) -> None:
         last,
         REBUILD_ROWS,
     ):
-        counted = await asyncio.to_thread(lambda texts=rows: [tallied(text) for _, text in texts])
+        counted = await asyncio.to_thread(_all_tallied, [text for _, text in rows])
         await connection.executemany(
             "UPDATE entries SET tally = $2, length = $3 WHERE id = $1",
             [(key, _tally(base, terms), terms.total()) for (key, _), terms in zip(rows, counted, strict=True)],
