@@ -11,8 +11,10 @@ from opora.bootstrap import App, Models, write_backup
 from opora.domain.conversation import Finish
 from opora.domain.errors import Busy, InvalidInput
 from opora.domain.scope import LOCAL_PRINCIPAL
+from opora.engines.postgres import schema
 from opora.models.scripted import ScriptedChat
 from opora.settings import Settings
+from opora.store import postgres
 
 TEXT = "# Командировки\n\nРасходы на проезд возмещают по документам после возвращения.\n"
 QUESTION = "Как возмещают расходы на проезд?"
@@ -87,3 +89,9 @@ def test_a_backup_of_the_folder_alone_is_refused(tmp_path: Path) -> None:
         write_backup(settings(tmp_path, "postgresql://a:hidden-word@b/c"), tmp_path / "x.tar.gz")
     assert "pg_dump" in told.value.hint
     assert "hidden-word" not in str(settings(tmp_path, "postgresql://a:hidden-word@b/c"))
+
+
+def test_no_two_advisory_locks_have_one_number() -> None:
+    """The store and the engine know nothing of each other, and a database has one space of numbers."""
+    locks = (postgres.WRITERS, postgres.OWNER, postgres.STARTING, schema.SETUP_LOCK)
+    assert len(set(locks)) == len(locks)

@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 SCHEMA = "opora_index"
 """Nothing in it is the only copy: it may be dropped, and left out of a dump."""
 SCHEMA_VERSION = 1
-SETUP_LOCK = 0x6F706F7262
-"""Servers that start at once make the schema once."""
+SETUP_LOCK = 0x6F706F7300
+"""Servers that start at once make the schema once. The store has locks of its own (`opora.store.postgres`)."""
 
 _TABLES = """
 CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
