@@ -60,6 +60,14 @@ class Server:
                 if document["parse_status"] in ("completed", "failed"):
                     return dict(document)
 
+    async def ended(self, session_id: str, message_id: str) -> dict[str, Any]:
+        """The stored message, which the end of a stream may come before."""
+        async with asyncio.timeout(60):
+            while True:
+                message = await stored(self.http, session_id, message_id)
+                if message["is_completed"]:
+                    return message
+
 
 @dataclass
 class House:
@@ -213,8 +221,8 @@ async def test_killed_in_the_middle_of_a_document_the_other_goes_on_with_it(hous
         document = await one.upload(base["id"], LONG)
         await asyncio.wait_for(house.provider.asked_to_embed.wait(), 60)
         two = await stack.enter_async_context(house.serving("two"))
-        (held,) = await house.run("SELECT lease_owner FROM work WHERE kind = 'embed'")
-        assert held["lease_owner"], "a server that starts leaves the leases of living ones alone"
+        held = await house.run("SELECT 1 FROM work WHERE kind = 'embed' AND lease_owner <> ''")
+        assert held, "a server that starts leaves the leases of living ones alone"
         await one.kill()
         await house.run("UPDATE work SET lease_until = now() - interval '1 second'")
         house.provider.embeds.set()
@@ -262,6 +270,5 @@ async def test_redis_gone_in_the_middle_of_an_answer_is_told_and_hangs_nobody(ho
                     assert "Redis" in events[-2]["content"]
         own_redis.start()
         for server in (one, two):
-            kept = await stored(server.http, session, message)
-            assert kept["is_completed"]
+            kept = await server.ended(session, message)
             assert kept["content"].startswith("Проезд ")
