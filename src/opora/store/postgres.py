@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from opora.domain.errors import Busy, InvalidInput, Unavailable
+from opora.domain.errors import InvalidInput, Unavailable
 
 POOL = 10
 OVERFLOW = 10
@@ -63,7 +63,7 @@ async def begin_in_postgres(connection: AsyncConnection, *, writes: bool) -> Non
 
     Raises `Unavailable`, which names the server and never the password, where it can't be reached.
     """
-    await _connect(connection)
+    await reach(connection)
     if writes:
         await connection.begin()
         await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITERS)))
@@ -72,43 +72,8 @@ async def begin_in_postgres(connection: AsyncConnection, *, writes: bool) -> Non
         await connection.begin()
 
 
-async def own_in_postgres(engine: AsyncEngine, *, shared: bool) -> tuple[AsyncConnection, bool]:
-    """A connection that holds the database, until it is closed or the process dies; and whether no other server does.
-
-    Servers that share it start one after another, by `let_others_start`: what a first one puts right is done before
-    a second one works. Raises `Busy` when a server holds it that does not share, or this one does not.
-    """
-    connection = engine.connect()
-    await _connect(connection)
-    try:
-        await connection.execution_options(isolation_level="AUTOCOMMIT")
-        await connection.execute(sa.select(sa.func.pg_advisory_lock(STARTING)))
-        alone = bool(await connection.scalar(sa.select(sa.func.pg_try_advisory_lock(OWNER))))
-        held = alone
-        if shared:
-            held = bool(await connection.scalar(sa.select(sa.func.pg_try_advisory_lock_shared(OWNER))))
-            if alone:
-                await connection.execute(sa.select(sa.func.pg_advisory_unlock(OWNER)))
-        if not held:
-            raise Busy(
-                f"Another server works on {engine.url.render_as_string(hide_password=True)}.",
-                hint="Stop it, or set OPORA_DATABASE_URL to a database of this server's own. Servers can share one with"
-                " RETRIEVE_DRIVER=postgres and STREAM_MANAGER_TYPE=redis in all of them.",
-            )
-    except sa.exc.DBAPIError as error:
-        await connection.close()
-        raise Unavailable(f"The database can't be used: {error.orig}.", hint="Is another server starting?") from error
-    except BaseException:
-        await connection.close()
-        raise
-    return connection, alone
-
-
-async def let_others_start(connection: AsyncConnection) -> None:
-    await connection.execute(sa.select(sa.func.pg_advisory_unlock(STARTING)))
-
-
-async def _connect(connection: AsyncConnection) -> None:
+async def reach(connection: AsyncConnection) -> None:
+    """Connect; raises `Unavailable`, which names the server and never the password, where that can't be done."""
     where = connection.engine.url.render_as_string(hide_password=True)
     try:
         await connection.start()
