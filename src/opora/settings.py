@@ -105,6 +105,13 @@ class Settings(BaseSettings):
     parse_memory: int = Field(
         default=1024 * MIB, ge=128 * MIB, description="Most memory that reading a document may take."
     )
+    ocr: Literal["auto", "off"] = Field(
+        default="auto",
+        description="Text recognition in pictures and scans: auto (where Tesseract is there) or off.",
+    )
+    ocr_languages: str = Field(
+        default="rus+chi_sim+eng", description="Languages that Tesseract looks for, as far as they are installed."
+    )
     parse_pages: int = Field(default=2000, gt=0, description="Most pages of one document.")
 
     retrieval: dict[str, Any] = Field(

@@ -93,7 +93,8 @@ async def hybrid_search(app: Opora, caller: Caller, base_id: Id, body: HybridSea
 
 
 async def _search(app: Opora, scope: Scope, request: SearchRequest, *, explain: bool) -> Response:
-    stage: Stage = await app.search.search(scope, request)
+    tenant = await app.layers.tenant(scope)
+    stage: Stage = await app.search.search(scope, request, settings=app.effective(tenant.retrieval))
     beside: dict[str, Any] = {}
     if stage.warnings:
         beside["warnings"] = list(stage.warnings)

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opora.chat.layers import NO_LAYERS, Layers
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.pictures import with_images
 from opora.chat.settings import effective
@@ -64,6 +65,7 @@ class Direct:
         instructions: str = "",
         overrides: Mapping[str, Any] | None = None,
         pictures: Sequence[Picture] = (),
+        layers: Layers = NO_LAYERS,
     ) -> Question:
         """Raises `InvalidInput` for a query that is empty or too long, or a setting that does not fit."""
         text = clean_query(query) if query.strip() or not pictures else ""
@@ -75,7 +77,14 @@ class Direct:
             user_message_id="",
             assistant_message_id=self._new_id(),
             asked_at=self._clock(),
-            settings=effective(card=self._card, installation=self._installation, request=overrides or {}),
+            settings=effective(
+                card=self._card,
+                installation=self._installation,
+                tenant=layers.tenant,
+                agent=layers.agent,
+                request=overrides or {},
+            ),
+            prompts=layers.prompts,
             language=detect_language(text),
             has_chat_model=self._has_chat_model,
             history=tuple(history),

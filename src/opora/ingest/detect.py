@@ -20,12 +20,8 @@ _RESAVE = "Save it as {} and upload the new file."
 _MIMETYPE_BYTES = 256
 
 _BINARY_MARKS: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a picture (PNG)"),
-    (b"\xff\xd8\xff", "a picture (JPEG)"),
     (b"GIF87a", "a picture (GIF)"),
     (b"GIF89a", "a picture (GIF)"),
-    (b"II*\x00", "a picture (TIFF)"),
-    (b"MM\x00*", "a picture (TIFF)"),
     (b"7z\xbc\xaf\x27\x1c", "an archive (7z)"),
     (b"Rar!\x1a\x07", "an archive (RAR)"),
     (b"\x1f\x8b", "a packed file (gzip)"),
@@ -37,11 +33,19 @@ _BINARY_MARKS: tuple[tuple[bytes, str], ...] = (
     (b"OggS", "a sound or film"),
     (b"SQLite format 3\x00", "a database"),
 )
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _HTML_MARK = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
 """Atomic, so that many comments before anything else cost no more than their length."""
+_MAIL_HEAD = 16_384
+_FIRST_HEADER = re.compile(r"(?:From \S.*\r?\n)?[A-Za-z][A-Za-z0-9-]*:[ \t]?\S?")
+_KNOWN_HEADER = re.compile(
+    r"^(From|To|Cc|Subject|Date|Received|Return-Path|MIME-Version|Message-ID|Content-Type|Delivered-To|Reply-To"
+    r"|Snapshot-Content-Location):",
+    re.IGNORECASE | re.MULTILINE,
+)
 _TEXT_HINTS = {
     ".md": "md",
     ".markdown": "md",
@@ -52,6 +56,12 @@ _TEXT_HINTS = {
     ".xhtml": "html",
     ".csv": "csv",
     ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".eml": "eml",
+    ".mht": "mhtml",
+    ".mhtml": "mhtml",
     ".txt": "txt",
     ".text": "txt",
     ".log": "txt",
@@ -63,11 +73,13 @@ def detect(data: bytes, file_name: str, limits: ParseLimits) -> str:
     if data.startswith(_ZIP_MARKS):
         return _zip_kind(data, limits)
     if data.startswith(_OLE):
-        raise _ole_failure(data)
+        return _ole_kind(data)
     if b"%PDF-" in data[:_HEAD]:
         return "pdf"
     if data.lstrip()[:6].lower().startswith(b"{\\rtf"):
-        raise _unsupported("RTF documents are not supported.", _RESAVE.format("DOCX or PDF"))
+        return "rtf"
+    if data.startswith(_PICTURES) or _is_webp_or_bmp(data):
+        return "image"
     _refuse_binary(data)
     return _text_kind(data, file_name)
 
@@ -89,12 +101,16 @@ def _office_kind(archive: CappedArchive) -> str | ParseFailed:
     if "xl/workbook.bin" in archive:
         return _unsupported("Binary workbooks (XLSB) are not supported.", _RESAVE.format("XLSX"))
     if "ppt/presentation.xml" in archive:
-        return _unsupported("Slides (PPTX) are not supported yet.", _RESAVE.format("PDF"))
+        return "pptx"
     media = archive.read("mimetype", at_most=_MIMETYPE_BYTES) if "mimetype" in archive else b""
+    if b"opendocument.spreadsheet" in media:
+        return "ods"
+    if b"opendocument.text" in media or b"opendocument.presentation" in media:
+        return "odt"
     if b"opendocument" in media:
-        return _unsupported("OpenDocument files are not supported.", _RESAVE.format("DOCX, XLSX or PDF"))
+        return _unsupported("Drawings and formulas of OpenDocument are not read.", _RESAVE.format("PDF"))
     if b"epub" in media:
-        return _unsupported("E-books (EPUB) are not supported.", _RESAVE.format("PDF or HTML"))
+        return "epub"
     return _unsupported("The file is an archive, not a document.", "Unpack it and upload the documents in it.")
 
 
@@ -107,12 +123,22 @@ def _has_main_part(archive: CappedArchive, family: bytes) -> bool:
     return family + b".document.main+xml" in listing
 
 
-def _ole_failure(data: bytes) -> ParseFailed:
+def _ole_kind(data: bytes) -> str:
+    """Old Office versions: workbooks are read, texts and slides are not."""
     if "EncryptedPackage".encode("utf-16-le") in data:
-        return encrypted("The document")
-    return _unsupported(
-        "Documents of old Office versions (DOC, XLS, PPT) are not supported.", _RESAVE.format("DOCX, XLSX or PDF")
+        raise encrypted("The document")
+    if any(name.encode("utf-16-le") in data for name in ("Workbook", "Book\0")):
+        return "xls"
+    raise _unsupported(
+        "Texts and slides of old Office versions (DOC, PPT) are not supported.", _RESAVE.format("DOCX, PPTX or PDF")
     )
+
+
+def _is_webp_or_bmp(data: bytes) -> bool:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return True
+    # Two letters are no mark: the size of the file stands behind them.
+    return data[:2] == b"BM" and int.from_bytes(data[2:6], "little") == len(data)
 
 
 def _refuse_binary(data: bytes) -> None:
@@ -121,20 +147,34 @@ def _refuse_binary(data: bytes) -> None:
             raise ParseFailed(
                 ParseReason.NOT_TEXT,
                 f"The file is {what}, not a document with text.",
-                hint="Upload the document itself: text, Markdown, HTML, PDF, DOCX, XLSX or CSV.",
+                hint="Upload the document itself: text, Markdown, HTML, PDF, office documents, letters, JSON or CSV.",
             )
 
 
 def _text_kind(data: bytes, file_name: str) -> str:
     sample = decode(_whole_lines(data[:_SAMPLE], data)).text if data else ""
     hint = _TEXT_HINTS.get(extension(file_name), "")
+    if mail := _mail_kind(sample, hint):
+        return mail
     if _HTML_MARK.match(sample):
         return "html"
     if hint == "html":
         return "html" if "<" in sample else "txt"
-    if hint:
+    if hint and hint not in ("eml", "mhtml"):
         return hint
     return "csv" if find_delimiter(sample, strict=True) else "txt"
+
+
+def _mail_kind(sample: str, hint: str) -> str:
+    """A letter begins with headers: two that are known where the name says so too, three where it does not."""
+    head = re.split(r"\r?\n\r?\n", sample.lstrip("\ufeff\r\n")[:_MAIL_HEAD], maxsplit=1)[0]
+    if not _FIRST_HEADER.match(head):
+        return ""
+    known = {match[1].lower() for match in _KNOWN_HEADER.finditer(head)}
+    if len(known) < (2 if hint in ("eml", "mhtml") else 3):
+        return ""
+    is_page = re.search(r"^content-type:\s*multipart/related", head, re.IGNORECASE | re.MULTILINE)
+    return "mhtml" if is_page and (hint == "mhtml" or "snapshot-content-location" in known) else "eml"
 
 
 def _whole_lines(sample: bytes, data: bytes) -> bytes:

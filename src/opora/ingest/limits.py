@@ -30,3 +30,6 @@ class ParseLimits:
     """Cells of a workbook that hold something."""
     rendered_pixels: int = 40_000_000
     """Pixels of a page drawn as a picture."""
+    ocr: bool = True
+    """Whether pictures of text are recognised, where the program for it is installed."""
+    ocr_languages: str = "rus+chi_sim+eng"

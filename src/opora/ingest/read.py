@@ -9,6 +9,7 @@ from opora.domain.errors import ParseFailed
 from opora.domain.knowledge import Block, ParsedDocument, ParseReason
 from opora.ingest.detect import detect
 from opora.ingest.limits import ParseLimits
+from opora.ingest.ocr import INSTALL
 from opora.ingest.parse.table import load_parser
 from opora.text.names import clean_label
 
@@ -67,7 +68,7 @@ def _no_text(kind: str) -> ParseFailed:
         return ParseFailed(
             ParseReason.NO_TEXT,
             "The PDF has no text in it: it is probably a scan, pictures of pages.",
-            hint="Run text recognition (OCR) on it first, then upload the result.",
+            hint=f"{INSTALL} and read it again, or run text recognition on it and upload the result.",
         )
     return ParseFailed(
         ParseReason.NO_TEXT, "The document has no text in it.", hint="Upload a document that has words in it."

@@ -14,7 +14,7 @@ from opora.ports.conversation import (
     RoundRepository,
     SessionRepository,
 )
-from opora.ports.database import Database, ModelRepository, Repositories, WorkRepository
+from opora.ports.database import AgentRepository, Database, ModelRepository, Repositories, WorkRepository
 from opora.ports.documents import Blobs, Parser, Splitter
 from opora.ports.engines import SearchEngine
 from opora.ports.faq import FaqRepository
@@ -37,6 +37,7 @@ from opora.ports.streams import StreamLog
 from opora.ports.values import Clock, Listed, NewId, Page, Vectors
 
 __all__ = [
+    "AgentRepository",
     "BaseRepository",
     "Blobs",
     "ChatDelta",
@@ -77,6 +78,7 @@ __all__ = [
     "Splitter",
     "StreamLog",
     "TableAnalyst",
+    "TagRepository",
     "Vectors",
     "WebPage",
     "WebSearcher",

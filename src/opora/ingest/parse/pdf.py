@@ -8,22 +8,26 @@ from typing import Any
 from opora.domain.errors import ParseFailed
 from opora.domain.knowledge import ParsedDocument, ParseReason
 from opora.ingest.limits import ParseLimits
+from opora.ingest.ocr import DPI, Recogniser
 from opora.ingest.parse.pdf_blocks import BlockMaker
 from opora.ingest.parse.pdf_layout import Line, reading_order
 from opora.ingest.parse.pdf_margins import drop_repeated
 from opora.ingest.parse.pdf_open import open_pdf
+from opora.ingest.parse.pdf_picture import drawn, has_picture
 from opora.ingest.parse.pdf_words import page_rules, page_words
 
+POINTS_AN_INCH = 72
 CHECK_PAGES = 50
 """Pages between looks at how much text has been produced."""
 
 
 def parse(data: bytes, file_name: str, limits: ParseLimits) -> ParsedDocument:
+    recogniser = Recogniser(limits)
     with open_pdf(data, limits) as document:
         pages: list[list[list[Line]]] = []
         produced = 0
         for index in range(len(document)):
-            flows = _page(document, index)
+            flows = _page(document, index, recogniser)
             produced += sum(len(line.text) for flow in flows for line in flow)
             if produced > limits.produced_bytes:
                 raise ParseFailed(
@@ -42,13 +46,19 @@ def parse(data: bytes, file_name: str, limits: ParseLimits) -> ParsedDocument:
             maker.add(flow)
     blocks = tuple(maker.finish())
     title = title or next((block.place.heading_path[-1] for block in blocks if block.level == 1), "")
-    return ParsedDocument(blocks=blocks, file_type="pdf", title=title, metadata={"pages": count})
+    recognised = {"ocr_pages": recogniser.pages} if recogniser.pages else {}
+    skipped = {"ocr_skipped": recogniser.skipped} if recogniser.skipped else {}
+    metadata = {"pages": count, **recognised, **skipped}
+    return ParsedDocument(blocks=blocks, file_type="pdf", title=title, metadata=metadata)
 
 
-def _page(document: Any, index: int) -> list[list[Line]]:
+def _page(document: Any, index: int, recogniser: Recogniser) -> list[list[Line]]:
+    """A page without a word of its own is looked at as a picture."""
     page = document[index]
     try:
         words = page_words(page, index + 1)
+        if not words and recogniser.is_there and has_picture(page):
+            words = recogniser.words(drawn(page, DPI / POINTS_AN_INCH), index + 1, POINTS_AN_INCH / DPI)
         return reading_order(words, page_rules(page) if words else [])
     finally:
         page.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from opora.domain.errors import ParseFailed
 from opora.domain.knowledge import ParseReason
@@ -22,8 +23,18 @@ def render_page(data: bytes, page: int, scale: float, limits: ParseLimits) -> by
         sheet = document[page - 1]
         width, height = sheet.get_size()
         points = max(1.0, width * height)
-        fitting = min(max(0.1, scale), (limits.rendered_pixels / points) ** 0.5)
-        picture = sheet.render(scale=fitting).to_pil()
-        target = io.BytesIO()
-        picture.convert("RGB").save(target, format="PNG")
-        return target.getvalue()
+        return drawn(sheet, min(max(0.1, scale), (limits.rendered_pixels / points) ** 0.5))
+
+
+def drawn(page: Any, scale: float) -> bytes:
+    """PNG bytes of an open page, ``scale`` pixels a point."""
+    target = io.BytesIO()
+    page.render(scale=scale).to_pil().convert("RGB").save(target, format="PNG")
+    return target.getvalue()
+
+
+def has_picture(page: Any) -> bool:
+    """Whether a picture stands on the page, by itself or inside a form."""
+    import pypdfium2.raw as pdfium
+
+    return any(True for _ in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=4))

@@ -16,6 +16,16 @@ PARSERS = {
     "pdf": "opora.ingest.parse.pdf:parse",
     "docx": "opora.ingest.parse.docx:parse",
     "xlsx": "opora.ingest.parse.xlsx:parse",
+    "pptx": "opora.ingest.parse.pptx:parse",
+    "odt": "opora.ingest.parse.odf:parse",
+    "ods": "opora.ingest.parse.workbook:parse_ods",
+    "xls": "opora.ingest.parse.workbook:parse_xls",
+    "epub": "opora.ingest.parse.epub:parse",
+    "eml": "opora.ingest.parse.mail:parse",
+    "mhtml": "opora.ingest.parse.mail:parse_mhtml",
+    "image": "opora.ingest.parse.image:parse",
+    "json": "opora.ingest.parse.json:parse",
+    "rtf": "opora.ingest.parse.rtf:parse",
 }
 
 
