@@ -10,8 +10,8 @@ from opora.domain.errors import InvalidInput
 from opora.ports import SearchEngine
 
 ENGINES: Mapping[str, str] = {
-    "postgres": "opora.engines.postgres:PostgresEngine",
     "sqlite": "opora.engines.sqlite:SqliteEngine",
+    "postgres": "opora.engines.postgres:PostgresEngine",
 }
 
 
