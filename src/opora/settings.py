@@ -31,6 +31,10 @@ class Settings(BaseSettings):
         default=None,
         description="Address of PostgreSQL, postgresql://user:password@host/name; left out: SQLite in the folder.",
     )
+    shared: Path | None = Field(
+        default=None,
+        description="Folder of the files and the key file, where servers share them; left out: the data folder.",
+    )
     host: str = Field(default="127.0.0.1", description="Address to listen on; anything but loopback needs an API key.")
     port: int = Field(default=8642, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     api_key: SecretStr | None = Field(default=None, description="Key that every request must carry when it is set.")
@@ -173,6 +177,16 @@ class Settings(BaseSettings):
     @classmethod
     def _no_empty_folder(cls, value: Path) -> Path:
         return default_data_folder() if value == Path() else value
+
+    @field_validator("shared", mode="before")
+    @classmethod
+    def _no_empty_shared(cls, value: object) -> object:
+        return value or None
+
+    @property
+    def shared_folder(self) -> Path:
+        """Where the files and the key file are."""
+        return self.shared or self.data
 
     @property
     def is_loopback(self) -> bool:

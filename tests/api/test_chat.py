@@ -309,7 +309,7 @@ async def test_questions_that_are_refused(app: App, http: httpx2.AsyncClient, bo
 
 async def test_fields_of_richer_clients_are_taken_and_left(app: App) -> None:
     session = await app.sessions.create(scope_of(LOCAL_PRINCIPAL))
-    body = {"query": "a", "agent_enabled": False, "agent_id": "x", "mentioned_items": [], "disable_title": True,
+    body = {"query": "a", "agent_enabled": False, "agent_id": "", "mentioned_items": [], "disable_title": True,
             "images": [], "quoted_context": "", "knowledge_base_ids": []}  # fmt: skip
     async with client_of(app) as http:
         response = await http.post(f"/api/v1/knowledge-chat/{session.session_id}", json=body)

@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from opora.bootstrap import App, Models, write_backup
+from opora.bootstrap.sharing import is_shared, make_search_engine
 from opora.domain.conversation import Finish
 from opora.domain.errors import Busy, InvalidInput
-from opora.domain.scope import LOCAL_PRINCIPAL
+from opora.domain.scope import LOCAL_PRINCIPAL, Scope
+from opora.domain.search import SearchMode, SearchRequest
+from opora.engines.postgres import schema
+from opora.models.null import NullEmbedder
 from opora.models.scripted import ScriptedChat
 from opora.settings import Settings
+from opora.store import postgres
 
 TEXT = "# Командировки\n\nРасходы на проезд возмещают по документам после возвращения.\n"
 QUESTION = "Как возмещают расходы на проезд?"
@@ -87,3 +92,63 @@ def test_a_backup_of_the_folder_alone_is_refused(tmp_path: Path) -> None:
         write_backup(settings(tmp_path, "postgresql://a:hidden-word@b/c"), tmp_path / "x.tar.gz")
     assert "pg_dump" in told.value.hint
     assert "hidden-word" not in str(settings(tmp_path, "postgresql://a:hidden-word@b/c"))
+
+
+def test_no_two_advisory_locks_have_one_number() -> None:
+    """The store and the engine know nothing of each other, and a database has one space of numbers."""
+    locks = (postgres.WRITERS, postgres.OWNER, postgres.STARTING, schema.SETUP_LOCK)
+    assert len(set(locks)) == len(locks)
+
+
+def test_searching_in_postgresql_without_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as told:
+        make_search_engine(Settings.model_validate({"data": tmp_path, "RETRIEVE_DRIVER": "postgres"}))
+    assert "OPORA_DATABASE_URL" in told.value.hint
+
+
+@pytest.mark.parametrize(
+    ("engine", "log", "shared"),
+    [
+        ("postgres", "redis", True),
+        ("postgres", "memory", False),
+        ("sqlite", "redis", False),
+        ("sqlite", "memory", False),
+    ],
+)
+def test_servers_share_only_where_nothing_is_in_one_process(engine: str, log: str, shared: bool) -> None:
+    values = {"RETRIEVE_DRIVER": engine, "STREAM_MANAGER_TYPE": log, "database_url": "postgresql://a@b/c"}
+    assert is_shared(Settings.model_validate(values)) is shared
+
+
+async def test_an_engine_that_is_come_back_to_learns_what_it_missed(tmp_path: Path, postgres_url: str) -> None:
+    bases: list[str] = []
+    documents: list[str] = []
+    for number, engine in enumerate(("sqlite", "postgres", "sqlite", "postgres")):
+        chosen = {"data": tmp_path, "embedding": "none", "database_url": postgres_url, "RETRIEVE_DRIVER": engine}
+        app = await App.open(Settings.model_validate(chosen), models=Models(embedder=NullEmbedder(), chat=None))
+        await app.jobs.idle()
+        if not bases:
+            tenant = await app.access.tenant(LOCAL_PRINCIPAL)
+            bases.append((await app.bases.create(tenant, name="Правила")).base_id)
+        scope = await app.access.bases(LOCAL_PRINCIPAL, bases)
+        assert await found(app, scope) == documents, engine
+        if documents:
+            await app.documents.delete(scope, documents.pop())
+        added = await app.documents.add_text(scope, bases[0], title="Правила", content=f"{TEXT}\n{number}")
+        documents.append(added.document_id)
+        await app.jobs.idle()
+        assert await found(app, scope) == documents, engine
+        await app.close()
+
+
+async def found(app: App, scope: Scope) -> list[str]:
+    """Documents found by each arm alone and by both, of an index that holds nothing else."""
+    by_mode = []
+    for mode in SearchMode:
+        request = SearchRequest(query=QUESTION, mode=mode, vector_threshold=0.0)
+        results = (await app.search.search(scope, request)).results
+        by_mode.append(list(dict.fromkeys(result.document_id for result in results)))
+    assert by_mode == by_mode[:1] * len(by_mode)
+    hits = await app._engine.search_keyword(scope, QUESTION, top_k=50)
+    assert {hit.document_id for hit in hits} == set(by_mode[0])
+    return by_mode[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -19,16 +19,36 @@ _suite = importlib.util.module_from_spec(_spec)
 sys.modules[_spec.name] = _suite
 _spec.loader.exec_module(_suite)
 
-MAKERS: dict[str, Callable[[Path], SearchEngine]] = {
-    "sqlite": lambda folder: make_engine("sqlite", path=folder / "index.db"),
+
+Place = Callable[[], Awaitable[str]]
+"""The address of an empty database of the test's own, made when it is asked for."""
+
+
+async def in_file(folder: Path) -> SearchEngine:
+    return make_engine("sqlite", path=folder / "index.db")
+
+
+async def in_postgres(place: Place) -> SearchEngine:
+    return make_engine("postgres", address=await place())
+
+
+MAKERS: dict[str, Callable[[Path, Place], Awaitable[SearchEngine]]] = {
+    "sqlite": lambda folder, _: in_file(folder),
+    "postgres": lambda _, place: in_postgres(place),
 }
 
 
 @pytest.fixture(params=sorted(ENGINES))
 async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SearchEngine]:
-    made = MAKERS[request.param](tmp_path)
-    yield made
-    await made.close()
+    """An open, empty engine."""
+
+    async def place() -> str:
+        url: str = await request.getfixturevalue("postgres_server").create_empty()
+        return url
+
+    engine = await MAKERS[request.param](tmp_path, place)
+    yield engine
+    await engine.close()
 
 
 class TestEveryEngine(_suite.Conformance):  # type: ignore[misc, name-defined]

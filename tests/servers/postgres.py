@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +62,9 @@ class PostgresServer:
 
 def start(folder: Path) -> PostgresServer:
     """Returns when it takes connections. As root, it runs as a user of its own."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    run = folder / "run"
+    run.mkdir(mode=0o700)
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(run))
     import pgserver
 
     data = folder / "pg"
@@ -74,10 +77,15 @@ def start(folder: Path) -> PostgresServer:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    server = start(tmp_path_factory.mktemp("postgres"))
-    yield server
-    server.stop()
+def postgres_server() -> Iterator[PostgresServer]:
+    """Not in pytest's own folder: each run takes from others the leave to enter it, and as root the server is another
+    user."""
+    with tempfile.TemporaryDirectory(prefix="opora-postgres-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        server = start(folder)
+        yield server
+        server.stop()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.servers.redis import free_port
 
-from opora.domain.errors import InvalidInput, Unavailable
+from opora.domain.errors import Busy, InvalidInput, Unavailable
 from opora.store.database import SqlDatabase
 
 SECRET = "very-secret-word"
@@ -129,3 +129,76 @@ async def test_a_backup_is_left_to_its_own_tools(postgres_url: str, tmp_path: An
         await database.backup(str(tmp_path / "copy"))
     assert "pg_dump" in told.value.hint
     await database.close()
+
+
+async def test_servers_that_share_start_one_after_another(postgres_url: str) -> None:
+    one, two = SqlDatabase(postgres_url), SqlDatabase(postgres_url)
+    assert await one.own(shared=True), "it is alone"
+    second = asyncio.create_task(two.own(shared=True))
+    async with one.begin() as stored:
+        await stored.set_fact("name", "put right before the second one works")
+    assert not second.done()
+    await one.started()
+    assert not await second, "there is another one"
+    await two.started()
+    await one.close()
+    await two.close()
+    assert await one.own(shared=True)
+    await one.close()
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (False, False)])
+async def test_a_server_that_does_not_share_keeps_out_and_is_kept_out(
+    postgres_url: str, first: bool, second: bool
+) -> None:
+    one, two = SqlDatabase(postgres_url), SqlDatabase(postgres_url)
+    assert await one.own(shared=first)
+    await one.started()
+    with pytest.raises(Busy, match="Another server"):
+        await two.own(shared=second)
+    await one.close()
+    assert await two.own(shared=second)
+    await two.close()
+
+
+async def cut(server: Any, url: str, database: SqlDatabase) -> None:
+    """Returns when the client has read that its session is over."""
+    assert database._ownership is not None
+    over = asyncio.Event()
+    database._ownership._driver.add_termination_listener(lambda _: over.set())
+    name = url.partition("?")[0].rpartition("/")[2]
+    await server.run(
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+    )
+    await asyncio.wait_for(over.wait(), 10)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_database_whose_session_was_cut_is_held_again(
+    postgres_server: Any, postgres_url: str, shared: bool
+) -> None:
+    one, two = SqlDatabase(postgres_url), SqlDatabase(postgres_url)
+    await one.own(shared=shared)
+    await one.started()
+    await cut(postgres_server, postgres_url, one)
+    async with one.begin() as stored:
+        await stored.set_fact("name", "value")
+    with pytest.raises(Busy):
+        await two.own(shared=False)
+    await one.close()
+    await two.close()
+
+
+async def test_one_that_another_took_the_database_from_writes_no_more(postgres_server: Any, postgres_url: str) -> None:
+    one, two = SqlDatabase(postgres_url), SqlDatabase(postgres_url)
+    await one.own()
+    await one.started()
+    await cut(postgres_server, postgres_url, one)
+    await two.own()
+    with pytest.raises(Busy):
+        async with one.begin():
+            pytest.fail("it may not write")
+    await two.close()
+    async with one.begin() as stored:
+        await stored.set_fact("name", "value")
+    await one.close()

@@ -28,6 +28,11 @@ def write_backup(settings: Settings, target: Path) -> dict[str, Any]:
 
 def _refuse_elsewhere(settings: Settings) -> None:
     """What is not in the folder is not in its backup."""
+    if settings.shared is not None:
+        raise InvalidInput(
+            "The files are not in the data folder: Opora's backup would lack them.",
+            hint="Copy OPORA_SHARED and the database by their own means.",
+        )
     if settings.database_url:
         raise InvalidInput(
             "The database is not in the data folder: Opora's backup would lack it.",

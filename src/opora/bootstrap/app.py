@@ -12,6 +12,7 @@ from opora.bootstrap.checks import check_chat, check_database, check_embedder, c
 from opora.bootstrap.endpoints import EndpointMaker
 from opora.bootstrap.models import Models, described, make_models
 from opora.bootstrap.outside import make_manager
+from opora.bootstrap.sharing import check_folder, is_shared, make_search_engine
 from opora.bootstrap.streams import make_log
 from opora.bootstrap.tracing import TracedManager, make_tracer
 from opora.chat.branches import Branches
@@ -90,6 +91,7 @@ class App:
         self._engine = engine
         self._closing = AsyncExitStack()
         self._owner: owner.FolderOwner | None = None
+        self._is_alone = True
 
     @classmethod
     async def open(cls, settings: Settings, *, models: Models | None = None, tracer: Tracer | None = None) -> Self:
@@ -102,7 +104,7 @@ class App:
             folder = owner.FolderOwner.take(settings.data)
             stack.callback(folder.release)
             models = models or await make_models(settings, stack)
-            app = cls(settings, models, _engine(settings), tracer)
+            app = cls(settings, models, make_search_engine(settings), tracer)
             app._owner = folder
             stack.push_async_callback(app._engine.close)
             await app._put_together(installation, stack)
@@ -161,7 +163,8 @@ class App:
         self._open_conversation(orchestrator, installation)
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
-        await self.jobs.start()
+        await self.jobs.start(alone=self._is_alone)
+        await self._database.started()
         stack.push_async_callback(self.jobs.close)
 
     async def _open_stores(self, stack: AsyncExitStack) -> None:
@@ -171,9 +174,11 @@ class App:
         self._database = SqlDatabase(self.settings.database)
         stack.push_async_callback(self._database.close)
         await self._database.open()
-        # The engine's file is of this folder alone: a second server would fill its own from the same rows.
-        await self._database.own()
-        self._blobs = FileBlobs(self.settings.data / "blobs")
+        shared = is_shared(self.settings)
+        self._is_alone = await self._database.own(shared=shared)
+        if shared:
+            await check_folder(self._database, self.settings.shared_folder, alone=self._is_alone, new_id=new_id)
+        self._blobs = FileBlobs(self.settings.shared_folder / "blobs")
         self.access = Access(self._database, api_keys=_keys(self.settings))
 
     def _open_knowledge(self, stack: AsyncExitStack) -> None:
@@ -247,7 +252,7 @@ class App:
         stack.push_async_callback(maker.close)
         self.registry = ModelRegistry(
             database=self._database,
-            secrets=KeyFile(self.settings.data),
+            secrets=KeyFile(self.settings.shared_folder),
             maker=maker,
             default=self._models.chat,
             clock=now,
@@ -311,9 +316,3 @@ def _parse_limits(settings: Settings) -> ParseLimits:
 
 def _keys(settings: Settings) -> dict[str, Principal]:
     return {settings.api_key.get_secret_value(): KEY_PRINCIPAL} if settings.api_key else {}
-
-
-def _engine(settings: Settings) -> SearchEngine:
-    from opora.engines.table import make_engine
-
-    return make_engine(settings.engine, path=settings.index_path, segment_bytes=settings.vector_memory)

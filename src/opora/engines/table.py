@@ -11,6 +11,7 @@ from opora.ports import SearchEngine
 
 ENGINES: Mapping[str, str] = {
     "sqlite": "opora.engines.sqlite:SqliteEngine",
+    "postgres": "opora.engines.postgres:PostgresEngine",
 }
 
 

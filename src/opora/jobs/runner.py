@@ -71,9 +71,9 @@ class JobRunner:
         self._condition = asyncio.Condition()
         self._changes = 0
 
-    async def start(self) -> None:
-        """Put right what an earlier process left, then work."""
-        await put_right(self._ground)
+    async def start(self, *, alone: bool = True) -> None:
+        """Put right what an earlier process left, then work. ``alone``: no other server has these documents."""
+        await put_right(self._ground, alone=alone)
         for kinds in self._queues:
             waker = asyncio.Event()
             self._wakers.append(waker)
@@ -96,9 +96,10 @@ class JobRunner:
         return self._changes
 
     async def changed(self, seen: int) -> int:
-        async with self._condition:
-            await self._condition.wait_for(lambda: self._changes > seen)
-            return self._changes
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._safety_seconds), self._condition:
+                await self._condition.wait_for(lambda: self._changes > seen)
+        return self._changes
 
     def seconds_for(self, chunks: int) -> float | None:
         return self._pace.seconds_for(chunks)

@@ -1,4 +1,4 @@
-"""What is put right when the one owner of a data folder starts: leases, a lost engine, another model, orphan files."""
+"""What is put right when a server starts: leases, a lost engine, another model, orphan files."""
 
 from __future__ import annotations
 
@@ -14,30 +14,45 @@ from opora.ports import EmbedderCard, Repositories
 log = logging.getLogger(__name__)
 
 MODEL_FACT = "embedding_model"
+ENGINE_FACT = "engine"
 
 
-async def put_right(ground: Ground) -> None:
-    """Call before any worker runs and before anything is uploaded."""
-    async with ground.database.begin() as stored:
-        await stored.work.release_all()
+async def put_right(ground: Ground, *, alone: bool = True) -> None:
+    """Call before any worker runs and before anything is uploaded.
+
+    Beside other servers leases are left to run out, and files that no document has yet to whoever is taking them in.
+    """
+    if alone:
+        async with ground.database.begin() as stored:
+            await stored.work.release_all()
     await check_generation(ground)
     if ground.embedder is not None:
         await check_model(ground, ground.embedder.card)
-    await sweep_blobs(ground)
+    if alone:
+        await sweep_blobs(ground)
 
 
 async def check_generation(ground: Ground) -> None:
-    """An engine that was made anew has lost everything: queue every document to be written again."""
-    generation = await ground.engine.generation()
-    name = f"engine_generation:{ground.engine.name}"
+    """An engine that was made anew has lost everything, and one that is come back to has missed what happened since:
+    queue every document to be written again."""
+    engine = ground.engine
+    generation, name = await engine.generation(), f"engine_generation:{engine.name}"
     async with ground.database.begin() as stored:
-        if await stored.get_fact(name) == generation:
+        known, last = await stored.get_fact(name), await stored.get_fact(ENGINE_FACT)
+        if known == generation and last in (None, engine.name):
+            await stored.set_fact(ENGINE_FACT, engine.name)
             return
+        refs = await stored.bases.refs()
+    if known == generation:
+        for ref in refs:
+            await engine.delete_base(ground.scope_of(ref.tenant_id, ref.base_id), ref.base_id)
+    async with ground.database.begin() as stored:
         await stored.chunks.forget_vectors()
         queued = await stored.work.add_for_documents(WorkKind.REINDEX, ground.clock(), ground.new_id)
         await stored.set_fact(name, generation)
+        await stored.set_fact(ENGINE_FACT, engine.name)
     if queued:
-        log.warning("The search engine %r is new and empty: %d documents are written anew.", ground.engine.name, queued)
+        log.warning("The search engine %r is new or out of date: %d documents are written anew.", engine.name, queued)
 
 
 async def check_model(ground: Ground, card: EmbedderCard) -> None:

@@ -92,7 +92,7 @@ class WorkRepository(Protocol):
         ...
 
     async def release_all(self) -> None:
-        """Free every lease; called at start by the one owner of a data folder."""
+        """Free every lease; called at the start of a server that is alone."""
         ...
 
     async def cancel(self, kind: WorkKind, subject: str) -> None:
@@ -173,8 +173,16 @@ class Database(Protocol):
         """Where it is, for people: a path, or an address without its password."""
         ...
 
-    async def own(self) -> None:
-        """Keep other servers out until `close`; raises `Busy` when another has it."""
+    async def own(self, *, shared: bool = False) -> bool:
+        """Keep other servers out until `close`; with ``shared``, only those that do not share.
+
+        True when no other server works here; others that would share wait then for `started`. Raises `Busy` when
+        another server has it.
+        """
+        ...
+
+    async def started(self) -> None:
+        """What one server alone may put right is put right: let others start."""
         ...
 
     async def backup(self, target: str) -> None:

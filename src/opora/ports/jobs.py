@@ -22,7 +22,7 @@ class Jobs(Protocol):
         ...
 
     async def changed(self, seen: int) -> int:
-        """Wait until `changes` is above ``seen``; returns it."""
+        """Wait until `changes` is above ``seen``, or for some seconds: another server may have done something."""
         ...
 
     def seconds_for(self, chunks: int) -> float | None:

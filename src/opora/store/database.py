@@ -30,7 +30,8 @@ from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
 from opora.store.migrate import migrate
 from opora.store.models import SqlModels
-from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_engine
+from opora.store.ownership import Ownership
+from opora.store.postgres import begin_in_postgres, postgres_engine
 from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
@@ -131,7 +132,7 @@ class SqlDatabase:
         self._is_sqlite = self._url.get_backend_name() == "sqlite"
         self._engine = _sqlite_engine(self._url, busy_timeout_ms) if self._is_sqlite else postgres_engine(self._url)
         self._writers = asyncio.Lock()
-        self._owning: AsyncConnection | None = None
+        self._ownership: Ownership | None = None
 
     async def open(self) -> SqlDatabase:
         """Bring the schema up to date; raises `Unavailable` when the database can't be opened."""
@@ -141,6 +142,8 @@ class SqlDatabase:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlRepositories]:
+        if self._ownership is not None:
+            await unbroken(self._ownership.keep())
         async with self._transaction(writes=True) as connection:
             yield SqlRepositories(connection)
 
@@ -153,10 +156,18 @@ class SqlDatabase:
     def place(self) -> str:
         return self._url.database or "" if self._is_sqlite else self._url.render_as_string(hide_password=True)
 
-    async def own(self) -> None:
+    async def own(self, *, shared: bool = False) -> bool:
         """A file is owned with its folder (`opora.store.owner`)."""
-        if not self._is_sqlite and self._owning is None:
-            self._owning = await own_in_postgres(self._engine)
+        if self._is_sqlite:
+            return True
+        ownership = Ownership(self._engine, shared=shared)
+        alone = await ownership.take()
+        self._ownership = ownership
+        return alone
+
+    async def started(self) -> None:
+        if self._ownership is not None:
+            await self._ownership.started()
 
     async def backup(self, target: str) -> None:
         if not self._is_sqlite:
@@ -173,9 +184,9 @@ class SqlDatabase:
             raise Unavailable(f"The backup could not be written to {target}: {error}") from error
 
     async def close(self) -> None:
-        if self._owning is not None:
-            await unbroken(self._owning.close())
-            self._owning = None
+        if self._ownership is not None:
+            await unbroken(self._ownership.close())
+            self._ownership = None
         await self._engine.dispose()
 
     @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from opora.domain.errors import Busy, InvalidInput, Unavailable
+from opora.domain.errors import InvalidInput, Unavailable
 
 POOL = 10
 OVERFLOW = 10
@@ -17,7 +17,9 @@ IDLE_SECONDS = 60
 WRITERS = 0x6F706F7261
 """The advisory lock of whoever writes, over all servers of the database."""
 OWNER = WRITERS + 1
-"""The advisory lock of the one server of a database."""
+"""The advisory lock of the servers of a database: of one alone, or of several together."""
+STARTING = WRITERS + 2
+"""The advisory lock of the server that is starting."""
 DRIVER = "postgresql+asyncpg"
 BACKENDS = frozenset({"postgresql", "postgres"})
 
@@ -61,7 +63,7 @@ async def begin_in_postgres(connection: AsyncConnection, *, writes: bool) -> Non
 
     Raises `Unavailable`, which names the server and never the password, where it can't be reached.
     """
-    await _connect(connection)
+    await reach(connection)
     if writes:
         await connection.begin()
         await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITERS)))
@@ -70,24 +72,8 @@ async def begin_in_postgres(connection: AsyncConnection, *, writes: bool) -> Non
         await connection.begin()
 
 
-async def own_in_postgres(engine: AsyncEngine) -> AsyncConnection:
-    """A connection that holds the database for one server, until it is closed or the process dies.
-
-    Raises `Busy` when another server holds it.
-    """
-    connection = engine.connect()
-    await _connect(connection)
-    await connection.execution_options(isolation_level="AUTOCOMMIT")
-    if await connection.scalar(sa.select(sa.func.pg_try_advisory_lock(OWNER))):
-        return connection
-    await connection.close()
-    raise Busy(
-        f"Another server works on {engine.url.render_as_string(hide_password=True)}.",
-        hint="Stop it, or set OPORA_DATABASE_URL to a database of this server's own.",
-    )
-
-
-async def _connect(connection: AsyncConnection) -> None:
+async def reach(connection: AsyncConnection) -> None:
+    """Connect; raises `Unavailable`, which names the server and never the password, where that can't be done."""
     where = connection.engine.url.render_as_string(hide_password=True)
     try:
         await connection.start()
