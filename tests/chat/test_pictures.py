@@ -91,6 +91,46 @@ def test_a_picture_of_too_many_pixels_and_too_many_pictures_are_refused() -> Non
         read_pictures([url(picture())] * (MAX_PICTURES + 1))
 
 
+def test_a_bomb_is_told_its_pixels_before_it_is_unpacked() -> None:
+    out = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(out, "PNG")
+    assert len(out.getvalue()) < 100_000
+    with pytest.raises(InvalidInput, match="megapixels"):
+        read_pictures([url(out.getvalue())])
+
+
+def test_a_photograph_that_carries_further_pictures_is_taken_as_its_first() -> None:
+    out = io.BytesIO()
+    first, second = Image.new("RGB", (16, 16), "red"), Image.new("RGB", (16, 16), "blue")
+    first.save(out, "MPO", save_all=True, append_images=[second])
+    (read,) = read_pictures([url(out.getvalue(), "image/jpeg")])
+    assert read.media_type == "image/jpeg"
+    shown = Image.open(io.BytesIO(read.data))
+    assert (shown.format, shown.getpixel((8, 8))[0] > 200) == ("JPEG", True)
+
+
+def test_a_picture_made_smaller_stays_upright() -> None:
+    image = Image.frombytes("RGB", (2400, 1600), random.Random(7).randbytes(2400 * 1600 * 3))
+    turned = image.getexif()
+    turned[0x0112] = 6
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=100, exif=turned)
+    assert len(out.getvalue()) > MAX_BYTES
+    (read,) = read_pictures([url(out.getvalue(), "image/jpeg")])
+    width, height = Image.open(io.BytesIO(read.data)).size
+    assert height > width
+
+
+def test_a_drawing_without_ground_stands_on_white_when_it_is_made_smaller() -> None:
+    noise = Image.frombytes("RGBA", (1300, 1200), random.Random(7).randbytes(1300 * 1200 * 4))
+    noise.paste((0, 0, 0, 0), (0, 0, 200, 200))
+    out = io.BytesIO()
+    noise.save(out, "PNG")
+    assert len(out.getvalue()) > MAX_BYTES
+    (read,) = read_pictures([url(out.getvalue())])
+    assert min(Image.open(io.BytesIO(read.data)).getpixel((50, 50))) > 240
+
+
 @pytest.fixture
 async def opened() -> AsyncIterator[Callable[..., Awaitable[Talk]]]:
     """Opens applications, and closes them whatever the test says."""

@@ -12,6 +12,7 @@ from opora.cite.registry import Registry
 from opora.cite.resources import Resources
 from opora.domain.search import SearchResult
 from opora.ports import ChatMessage
+from opora.prompt.escape import escape_text
 
 SLUG = "summary/3f2b8c1e-9d44-4e07-8a7e-0d5a1b2c3d4e"
 HANDLES = ["minio://files/a1b2/схема.png", "resource://9f86d081", "cos://bucket/x.jpg", "s3://b/y.webp", SLUG]
@@ -63,6 +64,22 @@ def test_a_title_that_looks_like_an_alias_is_not_restored_inside_a_citation() ->
         SearchResult(chunk_id="a", base_id="b", tenant_id="t", document_id="d", content="", title="res://0001")
     )
     assert 'doc="res://0001"' in registry.expand('<ref id="c1"/>')
+
+
+@pytest.mark.parametrize(
+    ("text", "handle", "sent"),
+    [
+        ("<minio://b/x.png> там", "minio://b/x.png", "&lt;res://0001&gt; там"),
+        ("![a](minio://b/x.png?a=1&b=2)", "minio://b/x.png?a=1&b=2", "![a](res://0001)"),
+        ('<img src="cos://b/x.png"/>', "cos://b/x.png", '&lt;img src="res://0001"/&gt;'),
+        ("**minio://b/x.png** там", "minio://b/x.png", "**res://0001** там"),
+        ("~~s3://b/x~~", "s3://b/x", "~~res://0001~~"),
+    ],
+)
+def test_a_handle_in_a_passage_that_was_escaped_comes_back_as_it_is_stored(text: str, handle: str, sent: str) -> None:
+    registry, prompt = encoded(escape_text(text))
+    assert prompt == sent
+    assert registry.expand("res://0001") == handle
 
 
 PIECES = st.lists(

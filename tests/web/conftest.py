@@ -167,6 +167,8 @@ async def answer_call(request: Request) -> Response:
             return data({})
         case "GET", ["messages", session, "load"]:
             return data([message for message in api.messages if message["session_id"] == session])
+        case "GET", ["messages", _, "images", image]:
+            return Response(api.page_png, media_type="image/png") if image == "i-1" else found([])
         case "POST", ["knowledge-chat", session]:
             return await ask(api, session, body["query"])
     return problem(404, f"There is nothing at {path}.")

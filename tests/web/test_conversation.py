@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 if TYPE_CHECKING:
@@ -225,3 +227,25 @@ def test_a_key_is_asked_for_and_kept(page: Page, api: FakeApi) -> None:
     page.reload()
     expect(page.locator("#base option")).to_have_text("Правила")
     expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_pictures_of_a_question_are_shown_with_it_as_data(page: Page, api: FakeApi) -> None:
+    out = io.BytesIO()
+    Image.new("RGB", (40, 30), "red").save(out, "PNG")
+    api.page_png = out.getvalue()
+    hostile = '"><script>document.title = "x"</script>'
+    images = [{"id": "i-1", "caption": hostile}, {"id": "i-2", "caption": ""}]
+    shared = {"session_id": "s-1", "request_id": "r-1", "is_completed": True, "created_at": "2025-01-01T00:00:00Z"}
+    api.sessions = [{"id": "s-1", "title": "Снимок"}]
+    api.messages = [
+        {"id": "m-1", "role": "user", "content": "", "images": images, **shared},
+        {"id": "m-2", "role": "assistant", "content": "Частично", "finish": "stopped", **shared},
+    ]
+    page.goto("/#s=s-1")
+    picture = page.locator(".question .pictures img")
+    expect(picture).to_have_attribute("alt", hostile)
+    expect(picture).to_have_js_property("naturalWidth", 40)
+    expect(page.locator(".question .notice")).to_have_count(1)
+    expect(page.locator(".question > p")).to_have_count(0)
+    expect(answer(page).locator(".actions button")).to_have_count(1)
+    expect(page).not_to_have_title("x")

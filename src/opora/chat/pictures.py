@@ -22,6 +22,8 @@ MAX_PIXELS = 40_000_000
 MAX_SIDE = 2_048
 """The longer side of a picture that had to be made smaller."""
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+_SEVERAL_IN_ONE = "MPO"
+"""A JPEG of a telephone that carries further pictures behind its own; what it shows is the first."""
 _KNOWN = "PNG, JPEG, WebP or GIF"
 _DATA_URL = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
 _QUALITIES = (85, 70, 50)
@@ -61,13 +63,15 @@ def _picture(data: bytes, number: int) -> Picture:
     try:
         with Decoder.open(io.BytesIO(data), formats=list(MEDIA_TYPES)) as opened:
             if opened.width * opened.height > MAX_PIXELS:
-                raise InvalidInput.of("images", f"Picture {number} has more than {MAX_PIXELS // 10**6} megapixels.")
+                raise _too_many_pixels(number)
             kind = str(opened.format)
             opened.load()
-            if len(data) > MAX_BYTES:
-                return _named("image/jpeg", _smaller(opened))
+            if len(data) > MAX_BYTES or kind == _SEVERAL_IN_ONE:
+                return _named(MEDIA_TYPES["JPEG"], _rewritten(opened))
     except InvalidInput:
         raise
+    except Decoder.DecompressionBombError as error:
+        raise _too_many_pixels(number) from error
     except UnidentifiedImageError as error:
         raise InvalidInput.of("images", f"Picture {number} is no {_KNOWN}.", hint="Save it as PNG or JPEG.") from error
     except Exception as error:
@@ -82,13 +86,24 @@ def _named(media_type: str, data: bytes) -> Picture:
     return Picture(image_id=sha256(data).hexdigest()[:32], media_type=media_type, data=data)
 
 
-def _smaller(opened: object) -> bytes:
-    """A JPEG of at most `MAX_BYTES`."""
+def _too_many_pixels(number: int) -> InvalidInput:
+    return InvalidInput.of("images", f"Picture {number} has more than {MAX_PIXELS // 10**6} megapixels.")
+
+
+def _rewritten(opened: object) -> bytes:
+    """A JPEG of at most `MAX_BYTES`, upright, on white where the picture lets its ground through."""
     from PIL import Image as Decoder
+    from PIL import ImageOps
 
     assert isinstance(opened, Decoder.Image)
-    small = opened.convert("RGB")
+    # What is written anew has no note of how the camera was held.
+    small = ImageOps.exif_transpose(opened)
     small.thumbnail((MAX_SIDE, MAX_SIDE))
+    if small.has_transparency_data:
+        seen = small.convert("RGBA")
+        small = Decoder.new("RGBA", seen.size, "white")
+        small.alpha_composite(seen)
+    small = small.convert("RGB")
     written = b""
     for quality in _QUALITIES:
         out = io.BytesIO()

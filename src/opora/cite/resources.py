@@ -9,9 +9,13 @@ from __future__ import annotations
 import re
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_ESCAPED_MARK = r"&(?:lt|gt|quot);"
+"""A mark around a handle, as prompts write it."""
+_INSIDE = rf"(?:(?!{_ESCAPED_MARK})[^\s<>()\[\]\"'`|\\])"
+_LAST = rf"(?:&amp;|(?!{_ESCAPED_MARK})[^\s<>()\[\]\"'`|\\.,;:!?*~&])"
 _HANDLE = re.compile(
     r"(?<![A-Za-z0-9+.-])(?:"
-    r"(?:resource|minio|cos|oss|s3|tos|obs|local)://[^\s<>()\[\]\"'`|\\]*[^\s<>()\[\]\"'`|\\.,;:!?]"
+    rf"(?:resource|minio|cos|oss|s3|tos|obs|local)://{_INSIDE}*{_LAST}"
     rf"|summary/{_UUID}"
     r"|res://\d{4,8}(?!\d)"
     r")",
@@ -41,6 +45,8 @@ class Resources:
         return ResourceDecoder(self)
 
     def _alias(self, handle: str) -> str:
+        # Prompts escape what they quote; readers get the handle as it is stored.
+        handle = handle.replace("&amp;", "&")
         number = self._aliases.get(handle)
         if number is None:
             number = f"{len(self._aliases) + 1:04}"

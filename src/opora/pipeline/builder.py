@@ -28,7 +28,11 @@ class PipelineBuilder:
 
 
 def for_question(question: Question) -> tuple[E, ...]:
-    """The events of one question: plain chat when no base is in scope and the web is off, else the whole funnel."""
+    """The events of one question: plain chat when no base is in scope and the web is off, else the whole funnel.
+
+    Plain chat understands only questions with pictures: what they show is kept for later rounds, and told to a model
+    that does not see.
+    """
     settings = question.settings.values
     has_history = settings.max_rounds > 0
     if not question.scope.bases and not settings.web_search_enabled:
@@ -36,6 +40,7 @@ def for_question(question: Question) -> tuple[E, ...]:
             PipelineBuilder()
             .add_if(has_history, E.LOAD_HISTORY)
             .add(E.MEMORY_RECALL)
+            .add_if(bool(question.pictures), E.QUERY_UNDERSTAND)
             .add(E.CHAT_COMPLETION_STREAM)
             .build()
         )

@@ -6,14 +6,15 @@ from dataclasses import replace
 from functools import partial
 
 from opora.cite.registry import Registry
-from opora.domain.conversation import Finish
+from opora.domain.conversation import Beside, Finish
 from opora.domain.question import Draft
 from opora.domain.settings import FallbackStrategy
 from opora.pipeline.generate import ANSWER_EVENT_ID, generate
 from opora.pipeline.options import chat_options
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
-from opora.ports import ChatMessage
+from opora.ports import ChatMessage, ChatModel
+from opora.prompt.beside import described, with_beside
 from opora.prompt.fixed import fixed_text
 
 
@@ -32,14 +33,12 @@ class Fallback:
             registry = Registry(citations_enabled=False)
             messages = [
                 ChatMessage(role="system", content=said("fallback_prompt")),
-                ChatMessage(
-                    role="user", content=question.text, pictures=question.pictures if model.sees_images else ()
-                ),
+                _asked(draft, model),
             ]
             options = chat_options(settings)
             generated = await generate(
                 model,
-                messages,
+                registry.encoded(messages),
                 options,
                 decoder=registry.decoder(),
                 thinking_decoder=registry.decoder(),
@@ -56,3 +55,12 @@ class Fallback:
             await run.say(text, event_id=ANSWER_EVENT_ID)
             finish = Finish.NOTHING_FOUND
         return replace(draft, answer=run.answer_text, finish=finish)
+
+
+def _asked(draft: Draft, model: ChatModel) -> ChatMessage:
+    """The question with its pictures, or with what they show for a model that does not see."""
+    question = draft.question
+    if model.sees_images:
+        return ChatMessage(role="user", content=question.text, pictures=question.pictures)
+    seen = Beside(images=described(question.beside, draft.image_description).images)
+    return ChatMessage(role="user", content=with_beside(question.text, seen, question.language).strip())

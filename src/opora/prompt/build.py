@@ -23,7 +23,7 @@ _IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\s]+")
 """A picture in Markdown."""
 TIME_FORMAT = "%Y-%m-%d %H:%M %Z"
 MAX_CONVERSATION_ANSWER = 1_000
-"""How much of each earlier answer the rewriting model is shown, in characters."""
+"""How much of each earlier answer, and of what a picture showed, the rewriting model is shown, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +108,17 @@ def title_messages(question: str, *, language: str, overrides: Overrides | None 
 
 
 def conversation(rounds: Sequence[Round]) -> str:
-    """Earlier rounds, oldest first, long answers shortened."""
+    """Earlier rounds with what their pictures showed, oldest first, long texts shortened."""
     lines = []
     for one in rounds:
-        answer = one.answer
-        if len(answer) > MAX_CONVERSATION_ANSWER:
-            answer = f"{answer[:MAX_CONVERSATION_ANSWER]}…"
-        lines += [f"user: {one.question}", f"assistant: {answer}"]
+        answer = _cut(one.answer)
+        seen = (_cut(image.caption) for image in one.beside.images if image.caption)
+        lines += [" ".join(("user:", one.question, *(f"[{caption}]" for caption in seen))), f"assistant: {answer}"]
     return "\n".join(lines)
+
+
+def _cut(text: str) -> str:
+    return f"{text[:MAX_CONVERSATION_ANSWER]}…" if len(text) > MAX_CONVERSATION_ANSWER else text
 
 
 def _asked(question: Question) -> str:

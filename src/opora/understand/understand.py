@@ -26,36 +26,47 @@ async def understand(
     *,
     messages: Sequence[ChatMessage] = (),
     fallback: ChatModel | None = None,
+    fallback_messages: Sequence[ChatMessage] = (),
     options: ChatOptions = REWRITE_OPTIONS,
     seconds: float = REWRITE_TIMEOUT,
 ) -> Draft:
     """The draft with its rewritten query and intent. ``messages`` are those of `opora.prompt.build.rewrite_messages`.
 
     The question's own words stay where rewriting is off, and where the reply can't be read. A model that fails is a
-    warning, and ``fallback`` or, without one, the rule for follow-ups is used in its place: the question goes on
-    either way.
+    warning, and ``fallback`` (asked by ``fallback_messages``, where it is to be asked otherwise) or, without one, the
+    rule for follow-ups is used in its place: the question goes on either way.
     """
     rewrites, pictures = draft.question.settings.values.enable_rewrite, draft.question.pictures
     if not (rewrites or pictures):
         return draft
     if model is None:
-        return replace(draft, rewritten_query=follow_up_query(draft.question.text, draft.history))
+        return replace(draft, rewritten_query=_by_rule(draft))
     try:
         reply = read_reply(await _ask(model, messages, options, seconds))
     except OporaError as error:
         if fallback is not None:
             warning = f"The model for understanding questions failed, the chat model was asked: {error.message}"
             draft = replace(draft, warnings=(*draft.warnings, warning))
+            messages = fallback_messages or messages
             return await understand(draft, fallback, messages=messages, options=options, seconds=seconds)
         return replace(
             draft,
-            rewritten_query=follow_up_query(draft.question.text, draft.history),
+            rewritten_query=_by_rule(draft),
+            # Pictures that nobody described are nothing to search for.
+            intent=draft.intent if draft.question.text else Intent.IMAGE_ONLY,
             warnings=(*draft.warnings, f"The question was not rewritten: {error.message}"),
         )
-    draft = replace(draft, image_description=reply.image_description if pictures else "")
+    was_shown = any(message.pictures for message in messages)
+    draft = replace(draft, image_description=reply.image_description if was_shown else "")
     if not draft.question.text:
         return _pictures_alone(draft, reply)
     return replace(draft, rewritten_query=_query(reply, draft), intent=reply.intent) if rewrites else draft
+
+
+def _by_rule(draft: Draft) -> str:
+    """What is searched where no model rewrites; '' for the user's own words, and for pictures that nobody described."""
+    rewrites, text = draft.question.settings.values.enable_rewrite, draft.question.text
+    return follow_up_query(text, draft.history) if rewrites and text else ""
 
 
 def _pictures_alone(draft: Draft, reply: Reply) -> Draft:

@@ -13,6 +13,8 @@ from opora.domain.conversation import Round
 from opora.domain.errors import InvalidInput
 
 MAX_MESSAGES = 1_000
+PICTURES = "[pictures]"
+"""Stands in earlier rounds for a question that had no words."""
 
 
 class ImageUrl(BaseModel):
@@ -94,6 +96,9 @@ def read(messages: Sequence[MessageBody]) -> Conversation:
         if message.role in ("tool", "function"):
             raise InvalidInput.of("messages", "This server takes no results of tools.")
         if not text:
+            if message.role == "user" and message.image_urls and message is not messages[-1]:
+                # A round of pictures alone: what was answered to it is what is left of it.
+                asked.append(PICTURES)
             continue
         if message.role in ("system", "developer"):
             instructions.append(text)

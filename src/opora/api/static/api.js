@@ -104,6 +104,10 @@ export const sessions = {
     data("GET", `messages/${id(session)}/load?limit=${limit}${before ? `&before_time=${id(before)}` : ""}`),
 };
 
+export const messages = {
+  image: async (message, image) => (await request("GET", `messages/${id(message)}/images/${id(image)}`)).blob(),
+};
+
 export const chat = {
   ask: (session, body, signal) => request("POST", `knowledge-chat/${id(session)}`, { body, signal, extra: { Accept: "text/event-stream" } }),
   resume: (session, message, lastId, signal) =>

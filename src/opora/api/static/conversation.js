@@ -9,7 +9,7 @@ import { follow } from "./stream.js";
 const LOADED = 40;
 
 let session = "";
-/** {kind: "question", id, text} or {kind: "answer", state, view, question}, oldest first. */
+/** {kind: "question", id, text, images} or {kind: "answer", state, view, question}, oldest first. */
 let entries = [];
 let running = null;
 let hasEarlier = false;
@@ -97,12 +97,13 @@ function take(messages, before) {
   const sorted = messages.map((message, index) => ({ message, index })).sort(inOrder).map(({ message }) => message);
   hasEarlier = messages.length >= LOADED;
   oldest = sorted[0]?.created_at ?? oldest;
-  const questions = new Map(sorted.filter((each) => each.role === "user").map((each) => [each.request_id, each.content]));
-  const made = sorted.map((message) =>
-    message.role === "user"
-      ? { kind: "question", text: message.content }
-      : answerEntry(answerState(message), questions.get(message.request_id) ?? ""),
-  );
+  const questions = new Map(sorted.filter((each) => each.role === "user").map((each) => [each.request_id, each]));
+  const made = sorted.map((message) => {
+    if (message.role === "user") return { kind: "question", id: message.id, text: message.content, images: message.images };
+    const question = questions.get(message.request_id);
+    // The page sends words: a question with pictures would be asked again without them.
+    return answerEntry(answerState(message), question?.images?.length ? null : (question?.content ?? ""));
+  });
   entries = before ? [...made, ...entries] : made;
 }
 
@@ -114,7 +115,8 @@ function inOrder(one, other) {
 }
 
 function answerEntry(state, question) {
-  const view = answerView(state, { again: () => (running ? undefined : ask(question)) });
+  const again = () => (running ? undefined : ask(question));
+  const view = answerView(state, { again: question === null ? null : again });
   view.update();
   return { kind: "answer", state, view, question };
 }
@@ -224,7 +226,7 @@ function drawRunning() {
 
 function draw() {
   const list = byId("messages");
-  fill(list, entries.map((entry) => (entry.kind === "question" ? (entry.root ??= questionView(entry.text)) : entry.view.root)));
+  fill(list, entries.map((entry) => (entry.kind === "question" ? (entry.root ??= questionView(entry.text, entry.images, entry.id)) : entry.view.root)));
   byId("earlier").hidden = !hasEarlier;
   byId("welcome").hidden = entries.length > 0 || Boolean(session);
 }

@@ -116,6 +116,7 @@ const WORDS = {
   viewPage: ["Страница", "Page", "页面"],
   viewText: ["Текст", "Text", "文本"],
   viewRows: ["Строки", "Rows", "表格行"],
+  picture: ["Картинка к вопросу", "Picture of the question", "问题附图"],
   pageImage: ["Изображение страницы {n}", "Image of page {n}", "第 {n} 页图像"],
   previousPage: ["Предыдущая страница", "Previous page", "上一页"],
   nextPage: ["Следующая страница", "Next page", "下一页"],

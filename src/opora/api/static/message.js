@@ -1,5 +1,6 @@
 // Shows one message: the question, or the answer with its labels, citations and sources, from one plain state.
 
+import { messages } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
 import { has, t } from "./i18n.js";
 import { renderAnswer } from "./render.js";
@@ -48,11 +49,26 @@ export function takeEvent(state, event) {
   }
 }
 
-export function questionView(text) {
-  return h("article", { class: "question" }, h("h2", { class: "unseen" }, t("you")), h("p", {}, text));
+/** `images` are the stored pictures of the question ({id, caption}) in the message of that id. */
+export function questionView(text, images = [], message = "") {
+  const pictures = images.length > 0 && h("div", { class: "pictures" }, images.map((image) => pictureView(message, image)));
+  return h("article", { class: "question" }, h("h2", { class: "unseen" }, t("you")), pictures, text && h("p", {}, text));
 }
 
-/** The answer's element with `update()`; `again()` asks the question once more. */
+/** A picture is fetched like everything else, with the access key, which the address of an image could not carry. */
+function pictureView(message, { id, caption }) {
+  const picture = h("img", { alt: caption || t("picture"), title: caption || null });
+  messages.image(message, id).then(
+    (blob) => {
+      picture.addEventListener("load", () => URL.revokeObjectURL(picture.src), { once: true });
+      picture.src = URL.createObjectURL(blob);
+    },
+    (error) => picture.replaceWith(h("p", { class: "notice quiet" }, error.message)),
+  );
+  return picture;
+}
+
+/** The answer's element with `update()`; `again()` asks the question once more, where that can be done from here. */
 export function answerView(state, { again }) {
   const body = h("div", { class: "text" });
   const label = h("p", { class: "label" });
@@ -179,6 +195,6 @@ function actions(state, again) {
     "div",
     { class: "actions" },
     state.text && navigator.clipboard && iconButton("copy", t("copy"), copy),
-    state.finish && state.finish !== "complete" && iconButton("again", t("again"), again),
+    again && state.finish && state.finish !== "complete" && iconButton("again", t("again"), again),
   );
 }

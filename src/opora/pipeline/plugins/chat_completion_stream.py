@@ -21,11 +21,13 @@ from opora.pipeline.plugin import Next
 from opora.pipeline.quotes import exact_answer, quoted_pieces
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
-from opora.pipeline.sight import unseen
+from opora.pipeline.sight import undescribed, unseen
 from opora.ports import ChatMessage, ChatModel
-from opora.prompt.beside import MAX_REPLAYED_CHARS, with_beside
+from opora.prompt.beside import MAX_REPLAYED_CHARS, described, with_beside
 from opora.prompt.fixed import fixed_text
 
+NO_WORDS = "…"
+"""Stands for an earlier question of pictures that nobody described: endpoints refuse messages of nothing."""
 WRITTEN = frozenset({ChunkType.SUMMARY, ChunkType.TABLE_SUMMARY})
 
 
@@ -35,6 +37,7 @@ class ChatCompletionStream:
 
     def __init__(self, services: Services) -> None:
         self._model = services.chat_model
+        self._vision = services.vision_model
         self._quoter = services.quoter
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
@@ -55,7 +58,8 @@ class ChatCompletionStream:
     async def _written(self, model: ChatModel, draft: Draft, run: Run) -> Draft:
         settings = draft.question.settings.values
         if draft.question.pictures and not (model.sees_images or draft.image_description):
-            draft = unseen(draft)
+            has_sight = bool(run.seeing_models(self._model, self._vision))
+            draft = undescribed(draft) if has_sight else unseen(draft)
         registry = Registry(citations_enabled=settings.citation_enabled)
         registry.register_results(draft.context)
         generated = await generate(
@@ -102,8 +106,9 @@ def messages_of(draft: Draft, registry: Registry, *, pictures: Sequence[Picture]
     messages = [ChatMessage(role="system", content=system)]
     for round_ in draft.history:
         asked = with_beside(round_.question, round_.beside, question.language, limit=MAX_REPLAYED_CHARS)
-        messages.append(ChatMessage(role="user", content=asked))
+        messages.append(ChatMessage(role="user", content=asked.strip() or NO_WORDS))
         messages.append(ChatMessage(role="assistant", content=without_marks(round_.answer)))
-    asked = draft.user_content or with_beside(question.text, question.beside, question.language)
+    beside = question.beside if pictures else described(question.beside, draft.image_description)
+    asked = draft.user_content or with_beside(question.text, beside, question.language)
     messages.append(ChatMessage(role="user", content=asked, pictures=tuple(pictures)))
     return registry.encoded(messages)

@@ -11,6 +11,7 @@ from opora.pipeline.plugin import Next
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
 from opora.pipeline.sight import unseen
+from opora.ports import ChatMessage, ChatModel
 from opora.prompt.build import rewrite_messages
 from opora.understand.follow_up import leans_on_last
 from opora.understand.understand import REWRITE_OPTIONS, REWRITE_WITH_IMAGES_OPTIONS, understand
@@ -34,12 +35,24 @@ class QueryUnderstand:
         seeing = run.seeing_models(self._model, self._vision) if pictures else ()
         if pictures and not seeing:
             draft = unseen(draft)
-        first, second, *_ = (*(seeing or models), None, None)
-        wanted = first is not None and (bool(seeing) or draft.question.settings.values.enable_rewrite)
-        shown = pictures if seeing else ()
-        messages = rewrite_messages(draft, pictures=shown, overrides=draft.question.prompts) if wanted else []
+        rewrites = draft.question.settings.values.enable_rewrite
+        # Words can be rewritten by a model that does not see, where the one that does fails.
+        blind = tuple(model for model in models if model not in seeing) if rewrites and draft.question.text else ()
+        first, second, *_ = (*seeing, *blind, None, None)
+
+        def messages_for(model: ChatModel | None) -> list[ChatMessage]:
+            shown = pictures if model in seeing else ()
+            return rewrite_messages(draft, pictures=shown, overrides=draft.question.prompts) if model else []
+
         options = REWRITE_WITH_IMAGES_OPTIONS if seeing else REWRITE_OPTIONS
-        draft = await understand(draft, first, messages=messages, fallback=second, options=options)
+        draft = await understand(
+            draft,
+            first,
+            messages=messages_for(first),
+            fallback=second,
+            fallback_messages=messages_for(second),
+            options=options,
+        )
         if first is None or not draft.rewritten_query:
             draft = _about_quoted(draft)
         if run.chat_model(self._model) is None and draft.question.beside.attachments:
