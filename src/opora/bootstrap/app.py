@@ -17,6 +17,7 @@ from opora.bootstrap.tracing import TracedManager, make_tracer
 from opora.chat.branches import Branches
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
+from opora.chat.embedders import BaseEmbedders
 from opora.chat.history import HistorySearch
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
@@ -144,11 +145,11 @@ class App:
     async def _put_together(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> None:
         """In the order in which one stands on the other; workers start last."""
         await self._open_stores(stack)
+        self._open_models(stack)
         self._open_knowledge(stack)
         self.log = make_log(self.settings, clock=now, new_id=new_id)
         stack.push_async_callback(self.log.close)
         orchestrator = self._open_pipeline(installation, stack)
-        self._open_models(stack)
         self._open_conversation(orchestrator, installation)
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
@@ -182,23 +183,23 @@ class App:
                 blobs=blobs,
                 parser=parser,
                 splitter=StructureSplitter(),
-                embedder=self.embedder,
+                embedders=self._embedders,
                 writer=self._models.chat,
                 scope_of=self.access.worker,
                 clock=now,
                 new_id=new_id,
             )
         )
-        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id)
+        card = self._card
+        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, model=card.identity if card else "")
         self.documents = Documents(
             database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.chunk_edits = ChunkEdits(
-            database, self._engine, self.jobs, embedder=self.embedder, clock=now, new_id=new_id
+            database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id
         )
-        model = self.embedder.card.identity if self.embedder is not None else None
-        self.faq = FaqEntries(database, self._engine, self.jobs, model=model, clock=now, new_id=new_id)
+        self.faq = FaqEntries(database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id)
         self.faq_imports = FaqImports(database, self.jobs, _parse_limits(self.settings), clock=now, new_id=new_id)
 
     def _open_pipeline(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> Orchestrator:
@@ -210,7 +211,7 @@ class App:
         self.search = Search(
             database=self._database,
             engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
-            embedder=self.embedder,
+            embedders=self._embedders,
             timeout=self.settings.search_timeout,
             defaults=effective(card=card, installation=installation, request={}),
         )
@@ -240,10 +241,12 @@ class App:
             secrets=KeyFile(self.settings.data),
             maker=maker,
             default=self._models.chat,
+            reranker=self.reranker,
             clock=now,
             new_id=new_id,
         )
         stack.push_async_callback(self.registry.close)
+        self._embedders = BaseEmbedders(self.embedder, self.registry, self.access.worker)
 
     def _open_conversation(self, orchestrator: Orchestrator, installation: Mapping[str, Any]) -> None:
         database = self._database
