@@ -22,6 +22,7 @@ from opora.chat.history import HistorySearch
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.registry import ModelRegistry
+from opora.chat.searching import RankedSearch
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
@@ -35,9 +36,10 @@ from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.knowledge.faq import FaqEntries
 from opora.knowledge.faq_imports import FaqImports
+from opora.net.client import GuardedClient
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
-from opora.ports import Embedder, EmbedderCard, Reranker, SearchEngine, StreamLog
+from opora.ports import Embedder, EmbedderCard, PageReader, Reranker, SearchEngine, StreamLog
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.settings import Settings
@@ -68,6 +70,7 @@ class App:
     faq: FaqEntries
     faq_imports: FaqImports
     search: Search
+    ranked_search: RankedSearch
     sessions: Sessions
     branches: Branches
     history: HistorySearch
@@ -174,7 +177,7 @@ class App:
         from opora.ingest.worker import ChildParser
 
         database, blobs, upload_limit = self._database, self._blobs, self.settings.upload_limit
-        parser = ChildParser(limits=_parse_limits(self.settings))
+        self._parser = parser = ChildParser(limits=_parse_limits(self.settings))
         stack.push_async_callback(parser.close)
         self.jobs = JobRunner(
             Ground(
@@ -208,13 +211,15 @@ class App:
         from opora.models.extractive import SentenceQuoter
 
         card = self._card
+        defaults = effective(card=card, installation=installation, request={})
         self.search = Search(
             database=self._database,
             engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
             embedders=self._embedders,
             timeout=self.settings.search_timeout,
-            defaults=effective(card=card, installation=installation, request={}),
+            defaults=defaults,
         )
+        self.ranked_search = RankedSearch(self.search, self.registry, defaults=defaults)
         services = Services(
             database=self._database,
             search=self.search,
@@ -222,6 +227,7 @@ class App:
             chat_model=self._models.chat,
             vision_model=self._models.vision,
             reranker=self.reranker,
+            pages=self._page_reader(stack),
             gate=OperatingPoint(model_floor=card.vector_threshold if card else 0.0),
         )
         manager = make_manager(services)
@@ -229,6 +235,13 @@ class App:
         if tracer is not None:
             manager = TracedManager(manager, tracer)
         return Orchestrator(manager, fallback=Fallback(services))
+
+    def _page_reader(self, stack: AsyncExitStack) -> PageReader:
+        from opora.ingest.page import WebPageReader
+
+        client = GuardedClient()
+        stack.push_async_callback(client.close)
+        return WebPageReader(client, self._parser)
 
     def _open_models(self, stack: AsyncExitStack) -> None:
         """The models that tenants keep themselves."""
@@ -253,6 +266,7 @@ class App:
         self.memory = Memory(database=database, clock=now, new_id=new_id)
         self.direct = Direct(
             orchestrator=orchestrator,
+            registry=self.registry,
             clock=now,
             new_id=new_id,
             card=self._card,
