@@ -6,20 +6,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from time import perf_counter
 from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from opora.chat.not_loaded import NotLoaded
 from opora.chat.recorded import RecordedEmbedder
+from opora.chat.trying import Tried, tried
 from opora.domain.errors import Conflict, Forbidden, InvalidInput, OporaError
 from opora.domain.knowledge import KnowledgeBase
 from opora.domain.models import ModelEntry, ModelKind
 from opora.domain.scope import Scope
 from opora.ports import (
-    ChatMessage,
     ChatModel,
-    ChatOptions,
     Clock,
     Database,
     Embedder,
@@ -28,7 +26,6 @@ from opora.ports import (
     Secrets,
 )
 
-TEST_SECONDS = 30.0
 MAX_KEY_CHARS = 4_096
 EXTRACTIVE = "extractive"
 """The id under which 'no chat model: quotes' is chosen."""
@@ -46,16 +43,6 @@ class Maker(Protocol):
         ...
 
     def make(self, entry: ModelEntry, key: str) -> Made: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """What came of a test call."""
-
-    ok: bool
-    milliseconds: float
-    detail: str
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,17 +233,7 @@ class ModelRegistry:
         """One real call. Whatever comes of it is told, and nothing is raised but for the entry itself."""
         _check_admin(scope)
         entry = await self.get(scope, model_id)
-        started = perf_counter()
-        try:
-            made = await self._made(scope, entry)
-            async with asyncio.timeout(TEST_SECONDS):
-                detail = await _try(entry.kind, made)
-            ok, hint = True, ""
-        except OporaError as error:
-            ok, detail, hint = False, error.message, error.hint
-        except TimeoutError:
-            ok, detail, hint = False, f"It did not answer within {TEST_SECONDS:g} seconds.", ""
-        return Tried(ok=ok, milliseconds=(perf_counter() - started) * 1000, detail=detail, hint=hint)
+        return await tried(entry.kind, lambda: self._made(scope, entry))
 
     async def close(self) -> None:
         for made in (*(made for _, made in self._live.values()), *self._retired):
@@ -312,19 +289,6 @@ class ModelRegistry:
                 "base_url", "The address is no http or https address.", hint="Such as https://host/v1; keys go apart."
             )
         return replace(entry, options=self._maker.checked_options(entry.kind, entry.options))
-
-
-async def _try(kind: ModelKind, made: Any) -> str:
-    if kind is ModelKind.CHAT:
-        asked = [ChatMessage(role="user", content="Reply with the word OK.")]
-        pieces = [delta.content async for delta in made.stream(asked, ChatOptions(temperature=0.0, max_tokens=64))]
-        return f"It answered: {''.join(pieces).strip()[:100] or '(thinking only)'}"
-    if kind is ModelKind.EMBEDDING:
-        return f"Its vectors have {len(await made.embed_query('ready?'))} numbers."
-    scores = await made.rerank(
-        "capital of France", ["Paris is the capital of France.", "Bolts are tightened crosswise."]
-    )
-    return f"Scores: {', '.join(f'{score:.3f}' for score in scores)}"
 
 
 def _check_admin(scope: Scope) -> None:
