@@ -17,10 +17,8 @@ URL = "http://models.example/v1"
 
 
 def entry(**values: Any) -> ModelEntry:
-    given = {"model": "m", "base_url": URL, "name": "n"} | values
-    return ModelEntry(
-        model_id="id", tenant_id="t", kind=ModelKind.EMBEDDING, provider="openai", created_at=NOW, updated_at=NOW, **given
-    )  # fmt: skip
+    given = {"model": "m", "base_url": URL, "name": "n", "created_at": NOW, "updated_at": NOW} | values
+    return ModelEntry(model_id="id", tenant_id="t", kind=ModelKind.EMBEDDING, provider="openai", **given)
 
 
 async def identity(settings: Settings, **values: Any) -> str:
