@@ -101,7 +101,9 @@ async def installation(embedder: Embedder) -> AsyncIterator[Installation]:
             new_id=new_id,
         )
         runner = JobRunner(ground)
-        documents = Documents(database, blobs, parser, runner, clock=now, new_id=new_id, upload_limit=2 * LARGE_BYTES)
+        documents = Documents(
+            database, blobs, parser, engine, runner, clock=now, new_id=new_id, upload_limit=2 * LARGE_BYTES
+        )
         bases = Bases(database, runner, clock=now, new_id=new_id)
         await bases.create(await access.tenant(LOCAL_PRINCIPAL), name="bench")
         await runner.start()

@@ -13,6 +13,7 @@ from opora.access import Access
 from opora.domain.errors import Forbidden, NotFound, Unauthenticated
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Principal
+from opora.domain.tags import Tag
 from opora.store.database import SqlDatabase
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -79,11 +80,21 @@ async def test_all_bases_of_the_tenant_and_no_others(access: Access) -> None:
 
 
 async def test_asked_bases_keep_their_order_and_stand_once(access: Access) -> None:
+    whole = await access.bases(LOCAL_PRINCIPAL)
+    given = {"tenant_id": "default", "base_id": "kb-1", "created_at": NOW, "updated_at": NOW}
+    async with access._database.begin() as stored:
+        await stored.tags.add(whole, Tag(tag_id="t", name="Кадры", **given))
     scope = await access.bases(LOCAL_PRINCIPAL, ["kb-2", "kb-1", "kb-2"], document_ids=["d"], tag_ids=["t"])
     assert scope.base_ids == ("kb-2", "kb-1")
     assert (scope.document_ids, scope.tag_ids, scope.include_disabled) == (frozenset({"d"}), frozenset({"t"}), False)
     assert (await access.bases(LOCAL_PRINCIPAL, [])).bases == ()
     assert (await access.bases(LOCAL_PRINCIPAL, ["kb-1"], document_ids=[])).document_ids == frozenset()
+
+
+@pytest.mark.parametrize("base_ids", [None, ["kb-2"]])
+async def test_a_tag_that_is_in_none_of_the_bases_is_not_found(access: Access, base_ids: list[str] | None) -> None:
+    with pytest.raises(NotFound, match="tag"):
+        await access.bases(LOCAL_PRINCIPAL, base_ids, tag_ids=["t"])
 
 
 async def test_a_foreign_base_is_forbidden_and_looks_absent(access: Access) -> None:

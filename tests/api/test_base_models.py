@@ -315,6 +315,25 @@ async def test_a_question_names_its_reranking_model(
     assert any("Reranking failed" in warning for warning in warnings)
 
 
+async def test_a_tenant_has_a_reranking_model_for_questions_and_searches(
+    app: App, http: httpx2.AsyncClient, one: ModelServer
+) -> None:
+    one.rank = {"картой": 0.4, "бухгалтерией": 0.9, "не возмещают": 0.1}
+    for text in RANKED:
+        await filled(app, http, "", text)
+    model_id = await kept(http, one, type="rerank", provider="jina")
+    tenant = LOCAL_PRINCIPAL.tenant_id
+    chosen = await http.put(
+        f"{ROOT}/tenants/{tenant}/retrieval-config", json={"settings": {"rerank_model_id": model_id}}
+    )
+    assert chosen.status_code == 200, chosen.text
+    assert (await asked(http))[0][0] == RANKED[1]
+    assert [result["content"] for result in await found(http)] == [RANKED[1], RANKED[0]]
+    await http.delete(f"{ROOT}/models/{model_id}")
+    assert any("can't be loaded" in warning for warning in (await asked(http))[1])
+    assert len(await found(http)) == 3
+
+
 async def test_a_reranking_model_that_can_not_be_loaded_costs_a_warning(tmp_path: Path, one: ModelServer) -> None:
     """Named by settings and deleted meanwhile: the results of retrieval stand."""
     chosen = settings(tmp_path).model_copy(update={"retrieval": {"rerank_model_id": "gone", "enable_rewrite": False}})

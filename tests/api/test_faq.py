@@ -118,6 +118,11 @@ async def asked(http: httpx2.AsyncClient, base: str, query: str, *more: str) -> 
     return "".join(event.get("content", "") for event in events if event.get("response_type") == "answer")
 
 
+async def tag_of(http: httpx2.AsyncClient, base_id: str, name: str = "Метка") -> str:
+    made = await http.post(f"/api/v1/knowledge-bases/{base_id}/tags", json={"name": name})
+    return str(made.json()["data"]["id"])
+
+
 async def test_an_entry_is_kept_found_changed_and_taken_out(
     app: App, http: httpx2.AsyncClient, embedder: LetterEmbedder
 ) -> None:
@@ -216,6 +221,7 @@ async def test_answers_are_indexed_where_the_base_says_so(app: App, http: httpx2
 
 async def test_switches_and_tags_of_many(app: App, http: httpx2.AsyncClient) -> None:
     base = await faq_base(http)
+    tag = await tag_of(http, base)
     one, two = await add(http, base, "Первый вопрос?"), await add(http, base, "Второй вопрос?")
     await app.jobs.idle()
     told = await http.put(
@@ -224,11 +230,11 @@ async def test_switches_and_tags_of_many(app: App, http: httpx2.AsyncClient) -> 
     assert [(row["is_enabled"], row["is_recommended"]) for row in told.json()["data"]] == [(False, True)] * 2
     assert await found(http, base, "Первый вопрос?") == []
     await http.put(f"{of(base)}/entries/fields", json={"ids": [1, 2], "is_enabled": True})
-    await http.put(f"{of(base)}/entries/tags", json={"ids": [2], "tag_ids": ["t-1"]})
+    await http.put(f"{of(base)}/entries/tags", json={"ids": [2], "tag_ids": [tag]})
     assert {hit["id"] for hit in await found(http, base, "Первый вопрос?")} == {one["id"], two["id"]}
-    assert [hit["id"] for hit in await found(http, base, "Первый вопрос?", tag_ids=["t-1"])] == [two["id"]]
+    assert [hit["id"] for hit in await found(http, base, "Первый вопрос?", tag_ids=[tag])] == [two["id"]]
     for query, ids in (
-        ("tag_id=t-1", [2]),
+        (f"tag_id={tag}", [2]),
         ("is_enabled=false", []),
         ("is_recommended=true", [1, 2]),
         ("keyword=ВТОРОЙ", [2]),
@@ -240,7 +246,7 @@ async def test_switches_and_tags_of_many(app: App, http: httpx2.AsyncClient) -> 
     assert refused.status_code == 404
     assert len((await http.get(f"{of(base)}/entries?is_enabled=true")).json()["data"]) == 2
     await app.jobs.idle()
-    assert [hit["id"] for hit in await found(http, base, "Второй вопрос?", tag_ids=["t-1"])] == [two["id"]]
+    assert [hit["id"] for hit in await found(http, base, "Второй вопрос?", tag_ids=[tag])] == [two["id"]]
     gone = await http.request("DELETE", f"{of(base)}/entries", json={"ids": [1, 2]})
     assert gone.json()["data"]["ids"] == [one["id"], two["id"]]
     assert (await http.get(f"{of(base)}/entries")).json()["total"] == 0
@@ -329,7 +335,7 @@ async def test_an_export_is_read_again_as_it_was(app: App, http: httpx2.AsyncCli
         answer_strategy="random",
         is_enabled=False,
         is_recommended=True,
-        tag_ids=["t-1"],
+        tag_ids=[await tag_of(http, base)],
     )
     await add(http, base, '["один"]', "'=1+1")
     await app.jobs.idle()

@@ -10,6 +10,7 @@ import pytest_asyncio
 from opora.bootstrap import App
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.search import SearchMode, SearchRequest, SearchResult
+from opora.domain.settings import Effective
 from opora.domain.trace import Drop, Stage
 
 from .conftest import add_text, client_of, scope_of
@@ -26,7 +27,7 @@ class Noted:
         self.calls: list[tuple[Scope, SearchRequest]] = []
         self.stage = Stage()
 
-    async def search(self, scope: Scope, request: SearchRequest) -> Stage:
+    async def search(self, scope: Scope, request: SearchRequest, *, settings: Effective) -> Stage:
         self.calls.append((scope, request))
         return self.stage
 
@@ -145,12 +146,14 @@ async def test_a_threshold_of_zero_is_not_taken_for_none(
     assert [request.vector_threshold for _, request in noted.calls] == [threshold, threshold]
 
 
-async def test_restrictions_reach_the_scope(doors: list[Any], noted: Noted, base_id: str) -> None:
+async def test_restrictions_reach_the_scope(app: App, doors: list[Any], noted: Noted, base_id: str) -> None:
+    scope = scope_of(LOCAL_PRINCIPAL, base_id)
+    tags = [(await app.tags.create(scope, base_id, name=name)).tag_id for name in ("один", "два")]
     for search in doors:
-        await search("q", knowledge_ids=["d1"], tag_ids=["t1", "t2"])
+        await search("q", knowledge_ids=["d1"], tag_ids=tags)
         await search("q", knowledge_ids=[], tag_ids=None)
     restricted, open_ = noted.calls[0][0], noted.calls[1][0]
-    assert (restricted.document_ids, restricted.tag_ids) == (frozenset({"d1"}), frozenset({"t1", "t2"}))
+    assert (restricted.document_ids, restricted.tag_ids) == (frozenset({"d1"}), frozenset(tags))
     assert (open_.document_ids, open_.tag_ids) == (None, None)
     assert base_id in restricted.base_ids
     assert {scope.base_ids for scope, _ in noted.calls[2:]} == {(base_id,)}

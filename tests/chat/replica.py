@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opora.chat.citations import CitationChecker
+from opora.chat.layers import LayeredSettings
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.service import Chat
 from opora.chat.titles import Titles
@@ -38,6 +39,7 @@ async def replica(data: Path, url: str, prefix: str, *, lease: float = 15.0) -> 
         orchestrator=Orchestrator(EventManager([]), fallback=_nothing),
         checker=CitationChecker(database, FileBlobs(data / "blobs")),
         titles=Titles(database, None, now),
+        layers=LayeredSettings(database, clock=now, new_id=new_id),
         clock=now,
         new_id=new_id,
         card=None,

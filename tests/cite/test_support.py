@@ -97,3 +97,12 @@ def test_an_answer_of_quotes_is_supported_by_construction(content: str, data: st
     pieces = list(quoted_pieces(quotes, [source], Registry()))
     checked = check_citations("".join(pieces), [source])
     assert [one.support for one in checked] == [Support.SUPPORTED] * len(pieces), (pieces, checked)
+
+
+def test_of_two_sentences_that_hold_as_much_the_one_that_agrees_is_the_evidence() -> None:
+    source = passage("Срок.\n\nСрок <kb/> не продлевают.")
+    (checked,) = check_citations('Срок не продлевают <kb doc="" chunk_id="a" kb_id="b" knowledge_id="d"/>', [source])
+    assert checked.support is Support.SUPPORTED
+    content = "срок \n\n срок <kb/> не"
+    (checked,) = check_citations('> срок  не <kb doc="" chunk_id="a" kb_id="b" knowledge_id="d"/>', [passage(content)])
+    assert checked.support is Support.SUPPORTED

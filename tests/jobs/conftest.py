@@ -182,7 +182,9 @@ class World:
         self.runner = JobRunner(self.ground, retries=self.retries, batch=4)
         made = {"clock": self.ground.clock, "new_id": new_id}
         self.bases = Bases(database, self.runner, **made)
-        self.documents = Documents(database, self.blobs, self.parser, self.runner, upload_limit=1_000_000, **made)
+        self.documents = Documents(
+            database, self.blobs, self.parser, engine, self.runner, upload_limit=1_000_000, **made
+        )
         self.chunks = Chunks(database, engine, self.runner, **made)
         if work:
             await self.runner.start()

@@ -70,7 +70,7 @@ async def main(data: Path, files: Path, doom: Doom) -> None:
     )
     runner = JobRunner(ground)
     bases = Bases(database, runner, clock=now, new_id=new_id)
-    documents = Documents(database, blobs, parser, runner, clock=now, new_id=new_id, upload_limit=10**6)
+    documents = Documents(database, blobs, parser, engine, runner, clock=now, new_id=new_id, upload_limit=10**6)
     await runner.start()
     watcher = asyncio.create_task(watch(runner, doom))
     scope = await access.bases(LOCAL_PRINCIPAL)

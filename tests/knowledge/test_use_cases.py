@@ -58,7 +58,7 @@ class Room:
         self.access = Access(database)
         self.bases = Bases(database, self.jobs, **made)
         parser: Any = None
-        self.documents = Documents(database, self.blobs, parser, self.jobs, upload_limit=LIMIT, **made)
+        self.documents = Documents(database, self.blobs, parser, parser, self.jobs, upload_limit=LIMIT, **made)
 
     async def base(self) -> tuple[Scope, KnowledgeBase]:
         base = await self.bases.create(await self.access.tenant(LOCAL_PRINCIPAL), name="База")

@@ -55,6 +55,9 @@ class Access:
                 refs = await stored.bases.refs(tenant_id=principal.tenant_id)
             else:
                 refs = _owned(principal, base_ids, await stored.bases.refs(base_ids=base_ids))
+            if tag_ids is not None:
+                whole = Scope(principal=principal, bases=tuple(refs))
+                _check_tags(tag_ids, await stored.tags.known(whole, tag_ids))
         return Scope(
             principal=principal,
             bases=tuple(refs),
@@ -95,6 +98,13 @@ class Access:
         return replace(
             scope, principal=principal, document_ids=frozenset({document_id}), include_disabled=include_disabled
         )
+
+
+def _check_tags(tag_ids: Collection[str], known: Collection[str]) -> None:
+    """A search limited to a tag that is gone would find nothing, and nobody would know why."""
+    for tag_id in tag_ids:
+        if tag_id not in known:
+            raise NotFound("There is no such tag.", details={"tag_id": tag_id})
 
 
 def _owned(principal: Principal, base_ids: Sequence[str], refs: Sequence[BaseRef]) -> list[BaseRef]:

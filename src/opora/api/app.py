@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from opora import __version__
 from opora.api import (
+    agents,
     bases,
     branches,
     chat,
@@ -26,6 +27,8 @@ from opora.api import (
     search,
     sessions,
     system,
+    tags,
+    tenants,
 )
 from opora.api.middleware.body import BodyLimitMiddleware, Limit
 from opora.api.middleware.failures import FailureMiddleware
@@ -45,6 +48,7 @@ FORM_OVERHEAD = 64 * 1024
 _TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)")
 _ROUTERS = (
     bases,
+    tags,
     knowledge,
     documents,
     chunks,
@@ -55,6 +59,8 @@ _ROUTERS = (
     chat,
     messages,
     memory,
+    agents,
+    tenants,
     models,
     system,
 )

@@ -56,6 +56,7 @@ class Choice(BaseModel):
     query_understand_model_id: Annotated[Id, Field(description="A smaller one that rewrites the question.")] = ""
     vlm_model_id: Annotated[Id, Field(description="One that looks at pictures where the chat model can't.")] = ""
     rerank_model_id: Annotated[Id, Field(description="The reranking model of this question.")] = ""
+    agent_id: Annotated[Id, Field(description="The agent that chooses what is left open here.")] = ""
     explain: Annotated[bool, Field(description="Keep what became of every candidate in the message's trace.")] = False
     settings: Overrides = Field(default_factory=Overrides)
 
@@ -162,7 +163,7 @@ async def _asked(
 ) -> Response:
     scope = await app.access.bases(
         caller,
-        given(choice.knowledge_base_ids),
+        given(choice.knowledge_base_ids) or await _bases_of_agent(app, caller, choice.agent_id),
         document_ids=given(choice.knowledge_ids),
         tag_ids=given(choice.tag_ids),
     )
@@ -180,6 +181,7 @@ async def _asked(
         model_id=choice.summary_model_id,
         understand_model_id=choice.query_understand_model_id,
         vision_model_id=choice.vlm_model_id,
+        agent_id=choice.agent_id,
     )
     frames = frames_of(
         app,
@@ -192,3 +194,14 @@ async def _asked(
     response.headers["X-Session-ID"] = session_id
     response.headers["X-Message-ID"] = asked.assistant_message_id
     return response
+
+
+async def _bases_of_agent(app: App, caller: Principal, agent_id: str) -> list[str] | None:
+    """The knowledge bases of an agent that are still there; None for all, or no agent."""
+    if not agent_id:
+        return None
+    agent = await app.layers.agent(await app.access.tenant(caller), agent_id)
+    if agent.base_ids is None:
+        return None
+    there = (await app.access.bases(caller)).base_ids
+    return [base_id for base_id in agent.base_ids if base_id in there]

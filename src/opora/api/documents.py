@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from opora.api.envelope import Id, ok
+from opora.api.fields import Ids
 from opora.api.principal import Caller, Opora
 from opora.api.shapes import document_json, progress_json
+from opora.knowledge.documents import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from opora.text.names import content_disposition
 
 router = APIRouter(prefix="/knowledge/{document_id}", tags=["knowledge"])
 
 MAX_PAGE_NUMBER = 1_000_000
+
+
+class DocumentChanges(BaseModel):
+    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] | None = None
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)] | None = None
+    metadata: dict[str, Any] | None = None
+    tag_ids: Ids | None = None
+    enable_status: Literal["enabled", "disabled"] | None = None
+
+
 _ALONE = "sandbox; default-src 'none'"
 """A document's own bytes run nothing and load nothing, should a browser show them after all."""
 
@@ -22,6 +35,18 @@ _ALONE = "sandbox; default-src 'none'"
 @router.get("", summary="See a document")
 async def get(app: Opora, caller: Caller, document_id: Id) -> Response:
     return ok(document_json(await app.documents.get(await app.access.document(caller, document_id), document_id)))
+
+
+@router.put("", summary="Change what is said of a document")
+async def update(app: Opora, caller: Caller, document_id: Id, body: DocumentChanges) -> Response:
+    """Its title, description, metadata and tags, and whether search sees it. What is left out stays; ``metadata`` and
+    ``tag_ids`` are given whole."""
+    scope = await app.access.document(caller, document_id)
+    changes = body.model_dump(exclude_none=True, exclude={"tag_ids", "enable_status"})
+    if body.tag_ids is not None:
+        await app.tags.put_on(scope, {document_id: body.tag_ids})
+    enabled = None if body.enable_status is None else body.enable_status == "enabled"
+    return ok(document_json(await app.documents.update(scope, document_id, **changes, enabled=enabled)))
 
 
 @router.delete("", summary="Delete a document")

@@ -108,7 +108,10 @@ async def hybrid_search(app: Opora, caller: Caller, base_id: Id, body: HybridSea
 
 
 async def _search(app: Opora, scope: Scope, request: SearchRequest, options: SearchOptions) -> Response:
-    stage: Stage = await app.ranked_search.search(scope, request, rerank_model_id=options.rerank_model_id)
+    tenant = await app.layers.tenant(scope)
+    stage: Stage = await app.ranked_search.search(
+        scope, request, settings=app.effective(tenant.retrieval), rerank_model_id=options.rerank_model_id
+    )
     beside: dict[str, Any] = {}
     if stage.warnings:
         beside["warnings"] = list(stage.warnings)

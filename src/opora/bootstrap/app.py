@@ -19,6 +19,7 @@ from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
 from opora.chat.embedders import BaseEmbedders
 from opora.chat.history import HistorySearch
+from opora.chat.layers import LayeredSettings
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.registry import ModelRegistry
@@ -28,6 +29,7 @@ from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
 from opora.chat.titles import Titles
 from opora.domain.scope import DEFAULT_TENANT_ID, Principal
+from opora.domain.settings import Effective
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
 from opora.knowledge.bases import Bases
@@ -36,6 +38,7 @@ from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.knowledge.faq import FaqEntries
 from opora.knowledge.faq_imports import FaqImports
+from opora.knowledge.tags import Tags
 from opora.net.client import GuardedClient
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
@@ -67,6 +70,7 @@ class App:
     documents: Documents
     chunks: Chunks
     chunk_edits: ChunkEdits
+    tags: Tags
     faq: FaqEntries
     faq_imports: FaqImports
     search: Search
@@ -76,6 +80,7 @@ class App:
     history: HistorySearch
     memory: Memory
     registry: ModelRegistry
+    layers: LayeredSettings
     titles: Titles
     chat: Chat
     direct: Direct
@@ -128,6 +133,10 @@ class App:
     @property
     def reranker(self) -> Reranker | None:
         return self._models.reranker
+
+    def effective(self, tenant: Mapping[str, Any]) -> Effective:
+        """Settings in force for a search of a tenant that says nothing else."""
+        return effective(card=self._card, installation=self._installation, tenant=tenant, request={})
 
     @property
     def _card(self) -> EmbedderCard | None:
@@ -196,9 +205,10 @@ class App:
         card = self._card
         self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, model=card.identity if card else "")
         self.documents = Documents(
-            database, blobs, parser, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
+            database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
+        self.tags = Tags(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.chunk_edits = ChunkEdits(
             database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id
         )
@@ -211,15 +221,14 @@ class App:
         from opora.models.extractive import SentenceQuoter
 
         card = self._card
-        defaults = effective(card=card, installation=installation, request={})
         self.search = Search(
             database=self._database,
             engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
             embedders=self._embedders,
             timeout=self.settings.search_timeout,
-            defaults=defaults,
+            defaults=effective(card=card, installation=installation, request={}),
         )
-        self.ranked_search = RankedSearch(self.search, self.registry, defaults=defaults)
+        self.ranked_search = RankedSearch(self.search, self.registry)
         services = Services(
             database=self._database,
             search=self.search,
@@ -263,6 +272,8 @@ class App:
 
     def _open_conversation(self, orchestrator: Orchestrator, installation: Mapping[str, Any]) -> None:
         database = self._database
+        self._installation = installation
+        self.layers = LayeredSettings(database, clock=now, new_id=new_id)
         self.memory = Memory(database=database, clock=now, new_id=new_id)
         self.direct = Direct(
             orchestrator=orchestrator,
@@ -281,6 +292,7 @@ class App:
             orchestrator=orchestrator,
             checker=CitationChecker(database, self._blobs),
             titles=self.titles,
+            layers=self.layers,
             registry=self.registry,
             clock=now,
             new_id=new_id,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opora.chat.choosing import Named, named_models, with_reranker
+from opora.chat.layers import NO_LAYERS, Layers
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.pictures import with_images
 from opora.chat.registry import ModelRegistry
@@ -69,6 +70,7 @@ class Direct:
         overrides: Mapping[str, Any] | None = None,
         pictures: Sequence[Picture] = (),
         model_id: str = "",
+        layers: Layers = NO_LAYERS,
     ) -> tuple[Question, RunModels | None]:
         """The question and the models chosen for it, None for those of the installation. ``model_id`` is a chat model
         of the registry.
@@ -78,7 +80,12 @@ class Direct:
         text = clean_query(query) if query.strip() or not pictures else ""
         models, options = await named_models(self._registry, scope, Named(chat=model_id))
         settings = effective(
-            card=self._card, installation=self._installation, chat_model=options, request=overrides or {}
+            card=self._card,
+            installation=self._installation,
+            chat_model=options,
+            tenant=layers.tenant,
+            agent=layers.agent,
+            request=overrides or {},
         )
         models = await with_reranker(self._registry, scope, models, settings)
         question = Question(
@@ -90,6 +97,7 @@ class Direct:
             assistant_message_id=self._new_id(),
             asked_at=self._clock(),
             settings=settings,
+            prompts=layers.prompts,
             language=detect_language(text),
             has_chat_model=models.chat is not None if models else self._has_chat_model,
             history=tuple(history),

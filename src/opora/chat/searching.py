@@ -15,31 +15,32 @@ from opora.retrieve.targets import is_explicit, normalised_match_count
 
 
 class RankedSearch:
-    """The way of a question without its answer. ``defaults`` are the installation's settings."""
+    """The way of a question without its answer."""
 
-    def __init__(self, search: Search, registry: ModelRegistry, *, defaults: Effective) -> None:
+    def __init__(self, search: Search, registry: ModelRegistry) -> None:
         self._search = search
         self._registry = registry
-        self._defaults = defaults
 
-    async def search(self, scope: Scope, request: SearchRequest, *, rerank_model_id: str = "") -> Stage:
+    async def search(
+        self, scope: Scope, request: SearchRequest, *, settings: Effective, rerank_model_id: str = ""
+    ) -> Stage:
         """At most ``match_count`` passages. With a reranking model it is they that a question would be answered from:
         the candidates of a question are judged, and the best are picked for variety.
 
-        Raises `NotFound` for an unknown model; one that fails costs a warning, and the order is that of retrieval.
+        ``rerank_model_id`` stands above that of the settings. Raises `NotFound` where it is unknown; a model that
+        fails costs a warning, and the order is that of retrieval.
         """
-        count = normalised_match_count(request.match_count)
-        if not rerank_model_id:
-            return _cut(await self._search.search(scope, request, settings=self._defaults), count)
-        reranker = await self._registry.reranker(scope, rerank_model_id, asked_for=True)
-        values = self._defaults.values
+        values, count = settings.values, normalised_match_count(request.match_count)
+        model_id = rerank_model_id or values.rerank_model_id
+        if not model_id:
+            return _cut(await self._search.search(scope, request, settings=settings), count)
+        reranker = await self._registry.reranker(scope, model_id, asked_for=bool(rerank_model_id))
         deep = replace(request, match_count=max(count, values.embedding_top_k))
-        found = await self._search.search(scope, deep, settings=self._defaults)
-        settings = replace(self._defaults, values=replace(values, rerank_top_k=count))
+        found = await self._search.search(scope, deep, settings=settings)
         ranked = await rank(
             found.results,
             query=request.query,
-            settings=settings,
+            settings=replace(settings, values=replace(values, rerank_top_k=count)),
             reranker=reranker,
             explicit_scope=is_explicit(scope),
             vector_threshold=values.vector_threshold or 0.0,

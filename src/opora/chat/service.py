@@ -12,6 +12,7 @@ from typing import Any
 from opora.chat.answering import Answering
 from opora.chat.choosing import Named, named_models, with_reranker
 from opora.chat.citations import CitationChecker
+from opora.chat.layers import LayeredSettings
 from opora.chat.logs import Logs
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.pictures import with_images
@@ -52,6 +53,7 @@ class Chat:
         orchestrator: Orchestrator,
         checker: CitationChecker,
         titles: Titles,
+        layers: LayeredSettings,
         registry: ModelRegistry,
         clock: Clock,
         new_id: NewId,
@@ -73,6 +75,7 @@ class Chat:
             seconds=answer_seconds,
         )
         self._registry = registry
+        self._layers = layers
         self._clock = clock
         self._new_id = new_id
         self._card = card
@@ -100,13 +103,15 @@ class Chat:
         model_id: str = "",
         understand_model_id: str = "",
         vision_model_id: str = "",
+        agent_id: str = "",
     ) -> Asked:
         """Take a question on and return at once; the answer is followed by `follow`.
 
         ``request`` is what a client chose, kept so that it can be chosen again; ``instead_of`` is an earlier question
         of the session, which is removed with all that followed it. ``names_session`` gives a title to a session that
-        has none. ``model_id``, ``understand_model_id`` and ``vision_model_id`` choose models of the registry for
-        this question. ``pictures`` come with it, and may stand for it.
+        has none. ``model_id``, ``understand_model_id`` and ``vision_model_id`` choose models of the registry for this
+        question, ``agent_id`` the agent that chooses what the caller leaves open. ``pictures`` come with it, and may
+        stand for it.
         Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
         """
         text = clean_query(query) if query.strip() or not pictures else ""
@@ -116,10 +121,21 @@ class Chat:
             user_message_id=self._new_id(),
             assistant_message_id=self._new_id(),
         )
-        named = Named(chat=model_id, understand=understand_model_id, vision=vision_model_id)
+        layers = await self._layers.of(scope, agent_id)
+        agent = layers.chosen
+        named = Named(
+            chat=model_id or (agent.summary_model_id if agent else ""),
+            understand=understand_model_id or (agent.query_understand_model_id if agent else ""),
+            vision=vision_model_id or (agent.vlm_model_id if agent else ""),
+        )
         models, options = await named_models(self._registry, scope, named)
         settings = effective(
-            card=self._card, installation=self._installation, chat_model=options, request=overrides or {}
+            card=self._card,
+            installation=self._installation,
+            chat_model=options,
+            tenant=layers.tenant,
+            agent=layers.agent,
+            request=overrides or {},
         )
         models = await with_reranker(self._registry, scope, models, settings)
         question = Question(
@@ -134,6 +150,7 @@ class Chat:
             language=detect_language(text),
             has_chat_model=models.chat is not None if models else self._has_chat_model,
             explain=explain,
+            prompts=layers.prompts,
             beside=with_images(beside, pictures),
             pictures=tuple(pictures),
         )

@@ -93,6 +93,8 @@ def effective(
     installation: Mapping[str, Any],
     request: Mapping[str, Any],
     chat_model: Mapping[str, Any] | None = None,
+    tenant: Mapping[str, Any] | None = None,
+    agent: Mapping[str, Any] | None = None,
 ) -> Effective:
     """Settings in force for a question, each with its origin; ``chat_model`` are those of the model chosen for it."""
     vectors = {} if card is None else {"vector_threshold": card.vector_threshold}
@@ -100,5 +102,7 @@ def effective(
         (Origin.MODEL, vectors),
         (Origin.INSTALLATION, installation),
         (Origin.MODEL, chat_model or {}),
+        (Origin.TENANT, tenant or {}),
+        (Origin.AGENT, agent or {}),
         (Origin.REQUEST, checked(request)),
     )

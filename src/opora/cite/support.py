@@ -88,14 +88,14 @@ class Evidence:
 
     def _by_words(self, statement: str, content: str) -> Judgement:
         terms = _terms(statement)
-        best = self._best_run(terms, content) if terms else None
+        best = self._best_run(statement, terms, content) if terms else None
         if best is None:
             return Judgement(support=Support.NOT_FOUND)
         share, start, end = best
         run = content[start:end]
         if share < PARTLY_SHARE:
             support = Support.NOT_FOUND
-        elif share < SUPPORTED_SHARE or missing(statement, run) or _turned(statement, terms, run):
+        elif share < SUPPORTED_SHARE or not _agrees(statement, terms, run):
             support = Support.PARTLY
         else:
             support = Support.SUPPORTED
@@ -103,7 +103,8 @@ class Evidence:
             start = end = 0
         return Judgement(support=support, share=round(share, 3), start=start, end=end)
 
-    def _best_run(self, terms: frozenset[str], content: str) -> tuple[float, int, int] | None:
+    def _best_run(self, statement: str, terms: frozenset[str], content: str) -> tuple[float, int, int] | None:
+        """Of runs that hold as much, one that does not speak against the statement."""
         sentences = self._cut(content)
         weights = {term: self._rarity(term) for term in terms}
         total = sum(weights.values())
@@ -116,6 +117,10 @@ class Evidence:
                 share = sum(weights[term] for term in sorted(held)) / total
                 if widest is None or share > widest[0]:
                     widest = (share, run[0].start, run[-1].end)
+                elif share == widest[0] and share >= SUPPORTED_SHARE:
+                    here, there = content[run[0].start : run[-1].end], content[widest[1] : widest[2]]
+                    if not _agrees(statement, terms, there) and _agrees(statement, terms, here):
+                        widest = (share, run[0].start, run[-1].end)
             if widest and (best is None or widest[0] >= best[0] + WIDER_GAIN):
                 best = widest
         return best
@@ -140,6 +145,11 @@ def _terms(statement: str) -> frozenset[str]:
     """The statement's words; of Chinese the single characters too, since pairs alone miss every change of wording."""
     characters = (term for term in index_terms(statement) if len(term) == 1 and _HAN.match(term))
     return frozenset(query_terms(statement)).union(characters)
+
+
+def _agrees(statement: str, terms: frozenset[str], run: str) -> bool:
+    """Whether the run lacks nothing that must stand there, and says no where the statement does."""
+    return not missing(statement, run) and not _turned(statement, terms, run)
 
 
 def _turned(statement: str, terms: frozenset[str], run: str) -> bool:

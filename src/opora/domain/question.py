@@ -51,6 +51,8 @@ class Question:
     beside: Beside = NOTHING_BESIDE
     pictures: tuple[Picture, ...] = ()
     """The pictures of ``beside``, with their bytes."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """Texts in the place of built-in templates, by their ids."""
     instructions: str = ""
     """What the caller wants of the answer's manner, beside the prompt of the installation."""
 

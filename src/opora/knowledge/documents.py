@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+import logging
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from opora.domain.enrichment import Enrichment
-from opora.domain.errors import NotFound, ParseFailed, Timeout
+from opora.domain.errors import EngineError, InvalidInput, NotFound, ParseFailed, Timeout
 from opora.domain.knowledge import Document, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import WorkKind
 from opora.knowledge.intake import SETTLED, Intake, visible
-from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress
+from opora.knowledge.metadata import checked_metadata
+from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress, SearchEngine
+from opora.text.fold import clean
+from opora.text.names import clean_label
+
+log = logging.getLogger(__name__)
+
+MAX_TITLE_CHARS = 255
+MAX_DESCRIPTION_CHARS = 4_000
 
 _OF_DOCUMENTS = (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.REINDEX, WorkKind.CLEAN_CHUNKS)
 """What may wait for a document, and is taken back when it is deleted."""
@@ -26,6 +36,7 @@ class Documents(Intake):
         database: Database,
         blobs: Blobs,
         parser: Parser,
+        engine: SearchEngine,
         jobs: Jobs,
         *,
         clock: Clock,
@@ -34,6 +45,7 @@ class Documents(Intake):
     ) -> None:
         super().__init__(database, blobs, jobs, clock=clock, new_id=new_id, upload_limit=upload_limit)
         self._parser = parser
+        self._engine = engine
 
     async def get(self, scope: Scope, document_id: str) -> Document:
         async with self._database.read() as stored:
@@ -45,6 +57,48 @@ class Documents(Intake):
     ) -> Listed[Document]:
         async with self._database.read() as stored:
             return await stored.documents.browse(scope, page, status=status, name=name, source_prefix=source_prefix)
+
+    async def update(
+        self,
+        scope: Scope,
+        document_id: str,
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        enabled: bool | None = None,
+    ) -> Document:
+        """Change what is said of a document, or whether search sees it; its content stays.
+
+        A document that is switched off is out of every search at once. The engine is told too, so that its rows take
+        nobody else's place among the candidates.
+        """
+        async with self._database.begin() as stored:
+            before = visible(await stored.documents.get(scope, document_id))
+            document = replace(
+                before,
+                title=before.title if title is None else _title(title),
+                description=before.description if description is None else _described(description),
+                metadata=before.metadata if metadata is None else checked_metadata(metadata),
+                enabled=before.enabled if enabled is None else enabled,
+                updated_at=self._clock(),
+            )
+            await stored.documents.update(scope, document)
+            switched = document.enabled != before.enabled
+            if switched and document.enabled:
+                # Its chunks' own switches hold again.
+                await stored.work.add(self._queued(document, WorkKind.REINDEX))
+            rows = await stored.chunks.ids(_of(scope, document)) if switched and not document.enabled else set()
+        if rows:
+            await self._switch_off(scope, document, rows)
+        self._jobs.wake()
+        return document
+
+    async def _switch_off(self, scope: Scope, document: Document, rows: Collection[str]) -> None:
+        try:
+            await self._engine.set_enabled(scope, document.base_id, dict.fromkeys(rows, False))
+        except EngineError as error:
+            log.warning("The engine was not told that %s is switched off: %s", document.document_id, error)
 
     async def delete(self, scope: Scope, document_id: str) -> None:
         """Hidden from search and lists at once; a worker takes it out of the engine, the files and the database."""
@@ -127,3 +181,23 @@ def _read(document: Document) -> Document:
         message = document.error_message or "The document has not been read yet."
         raise NotFound(message, details={"document_id": document.document_id})
     return document
+
+
+def _of(scope: Scope, document: Document) -> Scope:
+    """All rows of the one document."""
+    return replace(scope, document_ids=frozenset({document.document_id}), tag_ids=None, include_disabled=True)
+
+
+def _title(title: str) -> str:
+    cleaned = clean_label(title)
+    if not cleaned:
+        raise InvalidInput.of("title", "A document needs a title.")
+    if len(cleaned) > MAX_TITLE_CHARS:
+        raise InvalidInput.of("title", f"A title has at most {MAX_TITLE_CHARS} characters.")
+    return cleaned
+
+
+def _described(description: str) -> str:
+    if len(description) > MAX_DESCRIPTION_CHARS:
+        raise InvalidInput.of("description", f"A description has at most {MAX_DESCRIPTION_CHARS} characters.")
+    return clean(description).strip()

@@ -11,6 +11,7 @@ from opora.domain.faq_entry import FaqDraft, FaqRecord, checked_draft
 from opora.domain.knowledge import BaseType, KnowledgeBase
 from opora.domain.scope import Scope
 from opora.index.faq import FaqWriter
+from opora.knowledge.tags import checked_tags
 from opora.ports import Clock, Database, Embedders, Jobs, Listed, NewId, Page, Repositories, SearchEngine
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ class FaqEntries:
         draft = checked_draft(draft)
         async with self._database.begin() as stored:
             writer = await self._writer(stored, scope, base_id)
+            await checked_tags(stored, scope, base_id, draft.tag_ids)
             await self._check_free(stored, scope, base_id, draft)
             (record,) = await writer.add([draft])
         self._jobs.wake()
@@ -87,6 +89,8 @@ class FaqEntries:
             writer = await self._writer(stored, scope, base_id)
             before = await _find(stored, scope, base_id, ref)
             draft = checked_draft(change(before.draft))
+            if draft.tag_ids != before.draft.tag_ids:
+                await checked_tags(stored, scope, base_id, draft.tag_ids)
             await self._check_free(stored, scope, base_id, draft, but=before.entry_id)
             record = replace(before, draft=draft, updated_at=writer.now)
             await self._change(writer, {record.entry_id: record}, [before])
@@ -105,6 +109,8 @@ class FaqEntries:
                 before = await _find(stored, scope, base_id, ref)
                 earlier.append(before)
                 before = records.get(before.entry_id, before)
+                if (tag_ids := change(before.draft).tag_ids) != before.draft.tag_ids:
+                    await checked_tags(stored, scope, base_id, tag_ids)
                 records[before.entry_id] = replace(
                     before, draft=checked_draft(change(before.draft)), updated_at=writer.now
                 )

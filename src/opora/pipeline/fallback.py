@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from opora.cite.registry import Registry
 from opora.domain.conversation import Finish
@@ -24,12 +25,13 @@ class Fallback:
 
     async def __call__(self, draft: Draft, run: Run) -> Draft:
         question = draft.question
+        said = partial(fixed_text, language=question.language, overrides=question.prompts)
         settings = question.settings.values
         model = run.chat_model(self._model)
         if settings.fallback_strategy is FallbackStrategy.MODEL and model is not None:
             registry = Registry(citations_enabled=False)
             messages = [
-                ChatMessage(role="system", content=fixed_text("fallback_prompt", question.language)),
+                ChatMessage(role="system", content=said("fallback_prompt")),
                 ChatMessage(
                     role="user", content=question.text, pictures=question.pictures if model.sees_images else ()
                 ),
@@ -44,10 +46,13 @@ class Fallback:
                 run=run,
             )
             if generated.needs_hint:
-                await run.say(fixed_text("truncated_hint", question.language), event_id=ANSWER_EVENT_ID)
+                await run.say(
+                    said("truncated_hint"),
+                    event_id=ANSWER_EVENT_ID,
+                )
             finish = generated.finish if generated.finish is Finish.TRUNCATED else Finish.NOTHING_FOUND
         else:
-            text = settings.fallback_response or fixed_text("fallback_response", question.language)
+            text = settings.fallback_response or said("fallback_response")
             await run.say(text, event_id=ANSWER_EVENT_ID)
             finish = Finish.NOTHING_FOUND
         return replace(draft, answer=run.answer_text, finish=finish)

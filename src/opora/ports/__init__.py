@@ -14,7 +14,7 @@ from opora.ports.conversation import (
     RoundRepository,
     SessionRepository,
 )
-from opora.ports.database import Database, ModelRepository, Repositories, WorkRepository
+from opora.ports.database import AgentRepository, Database, ModelRepository, Repositories, WorkRepository
 from opora.ports.documents import Blobs, Parser, Splitter
 from opora.ports.engines import SearchEngine
 from opora.ports.faq import FaqRepository
@@ -38,6 +38,7 @@ from opora.ports.streams import StreamLog
 from opora.ports.values import Clock, Listed, NewId, Page, Vectors
 
 __all__ = [
+    "AgentRepository",
     "BaseRepository",
     "Blobs",
     "ChatDelta",
@@ -79,6 +80,7 @@ __all__ = [
     "Splitter",
     "StreamLog",
     "TableAnalyst",
+    "TagRepository",
     "Vectors",
     "WebPage",
     "WebSearcher",

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
+from opora.domain.agents import Agent, TenantSettings
 from opora.domain.models import ModelEntry
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
@@ -25,6 +26,7 @@ from opora.ports.knowledge import (
     DocumentRepository,
     EnrichmentRepository,
     RevisionRepository,
+    TagRepository,
 )
 from opora.ports.values import NewId
 
@@ -47,6 +49,21 @@ class ModelRepository(Protocol):
     async def seal_key(self, scope: Scope, model_id: str, token: str) -> None:
         """Keep a sealed key; '' takes it away."""
         ...
+
+
+class AgentRepository(Protocol):
+    """Settings and agents of the scope's tenant; another tenant's agent raises `NotFound`."""
+
+    async def settings(self, scope: Scope) -> TenantSettings: ...
+    async def put_settings(self, scope: Scope, settings: TenantSettings) -> None: ...
+    async def add(self, scope: Scope, agent: Agent) -> None: ...
+    async def get(self, scope: Scope, agent_id: str) -> Agent: ...
+    async def all(self, scope: Scope) -> list[Agent]:
+        """Oldest first."""
+        ...
+
+    async def update(self, scope: Scope, agent: Agent) -> None: ...
+    async def delete(self, scope: Scope, agent_id: str) -> None: ...
 
 
 class WorkRepository(Protocol):
@@ -109,6 +126,8 @@ class Repositories(Protocol):
     @property
     def chunks(self) -> ChunkRepository: ...
     @property
+    def tags(self) -> TagRepository: ...
+    @property
     def revisions(self) -> RevisionRepository: ...
     @property
     def enrichments(self) -> EnrichmentRepository: ...
@@ -124,6 +143,8 @@ class Repositories(Protocol):
     def citations(self) -> CitationRepository: ...
     @property
     def memory(self) -> MemoryRepository: ...
+    @property
+    def agents(self) -> AgentRepository: ...
     @property
     def models(self) -> ModelRepository: ...
     @property

@@ -10,6 +10,7 @@ from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.revisions import ChunkRevision
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.search import SearchResult
+from opora.domain.tags import Tag, Tagged
 from opora.ports.values import Listed, Page
 
 
@@ -191,3 +192,31 @@ class RevisionRepository(Protocol):
         ...
 
     async def add(self, scope: Scope, revisions: Sequence[ChunkRevision]) -> None: ...
+
+
+class TagRepository(Protocol):
+    """Tags of the scope's bases, and what has them."""
+
+    async def add(self, scope: Scope, tag: Tag) -> None: ...
+    async def get(self, scope: Scope, tag_id: str) -> Tag: ...
+    async def by_name(self, scope: Scope, base_id: str, name: str) -> Tag | None:
+        """The tag of a base with this name, case aside."""
+        ...
+
+    async def known(self, scope: Scope, tag_ids: Collection[str]) -> set[str]:
+        """Which of these are tags of the scope's bases."""
+        ...
+
+    async def browse(self, scope: Scope, base_id: str) -> list[Tagged]:
+        """By position and name, with counts."""
+        ...
+
+    async def update(self, scope: Scope, tag: Tag) -> None: ...
+    async def delete(self, scope: Scope, tag_id: str) -> None: ...
+    async def set_on_document(self, scope: Scope, document_id: str, tag_ids: tuple[str, ...]) -> dict[str, bool]:
+        """Give a document and all its rows these tags; returns the rows, and whether each is searched."""
+        ...
+
+    async def take_off(self, scope: Scope, tag: Tag) -> tuple[dict[str, tuple[str, ...]], set[str]]:
+        """Take a tag off everything; returns the tags that searched rows are left with, and their documents."""
+        ...

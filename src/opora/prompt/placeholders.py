@@ -16,3 +16,8 @@ def render(template: str, values: Mapping[str, str]) -> str:
         return match[0] if value is None else value
 
     return _PLACEHOLDER.sub(fill, template)
+
+
+def placeholders(template: str) -> frozenset[str]:
+    """The names in braces."""
+    return frozenset(match[1] or match[2] for match in _PLACEHOLDER.finditer(template))

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from opora.domain.errors import InvalidInput, Unavailable
+from opora.store.agents import SqlAgents
 from opora.store.bases import SqlBases
 from opora.store.chunks import SqlChunks
 from opora.store.citations import SqlCitations
@@ -33,6 +34,7 @@ from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_en
 from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
+from opora.store.tags import SqlTags
 from opora.store.work import SqlWork
 
 BUSY_TIMEOUT_MS = 10_000
@@ -57,6 +59,10 @@ class SqlRepositories:
     @cached_property
     def chunks(self) -> SqlChunks:
         return SqlChunks(self._connection)
+
+    @cached_property
+    def tags(self) -> SqlTags:
+        return SqlTags(self._connection)
 
     @cached_property
     def revisions(self) -> SqlRevisions:
@@ -89,6 +95,10 @@ class SqlRepositories:
     @cached_property
     def memory(self) -> SqlMemory:
         return SqlMemory(self._connection)
+
+    @cached_property
+    def agents(self) -> SqlAgents:
+        return SqlAgents(self._connection)
 
     @cached_property
     def models(self) -> SqlModels:

@@ -134,6 +134,21 @@ chunks = sa.Table(
     sa.Index(None, "parent_chunk_id"),
 )
 
+tags = sa.Table(
+    "tags",
+    metadata,
+    _id("tag_id", primary_key=True),
+    _id("tenant_id"),
+    _id("base_id", sa.ForeignKey("bases.base_id", ondelete="CASCADE")),
+    _text("name"),
+    _text("name_folded"),
+    _word("color"),
+    _count("position"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.UniqueConstraint("base_id", "name_folded"),
+)
+
 chunk_revisions = sa.Table(
     "chunk_revisions",
     metadata,
@@ -377,4 +392,25 @@ facts = sa.Table(
     metadata,
     sa.Column("name", sa.String(200), primary_key=True, nullable=False),
     _text("value"),
+)
+
+tenant_settings = sa.Table(
+    "tenant_settings",
+    metadata,
+    _id("tenant_id", primary_key=True),
+    _text("retrieval"),
+    _text("prompts"),
+)
+
+agents = sa.Table(
+    "agents",
+    metadata,
+    _id("agent_id", primary_key=True),
+    _id("tenant_id"),
+    _text("name"),
+    _text("description"),
+    _text("chosen"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "tenant_id", "created_at"),
 )

@@ -32,6 +32,7 @@ async def chat_completions(app: Opora, caller: Caller, body: ChatBody, x_knowled
         history=said.history,
         instructions=said.instructions,
         overrides=body.overrides(),
+        layers=await app.layers.of(scope),
         pictures=await asyncio.to_thread(read_pictures, said.image_urls),
         model_id=model_id,
     )

@@ -67,7 +67,7 @@ class ChatCompletionStream:
             run=run,
         )
         if generated.needs_hint:
-            await run.say(fixed_text("truncated_hint", draft.question.language), event_id=ANSWER_EVENT_ID)
+            await run.say(_hint(draft), event_id=ANSWER_EVENT_ID)
         return replace(draft, answer=run.answer_text, finish=generated.finish)
 
     async def _quoted(self, draft: Draft, run: Run) -> Draft:
@@ -85,6 +85,10 @@ class ChatCompletionStream:
         for piece in quoted_pieces(quotes, draft.passages, registry):
             await run.say(piece, event_id=ANSWER_EVENT_ID, extractive=True)
         return replace(draft, quotes=tuple(quotes), answer=run.answer_text, finish=Finish.COMPLETE)
+
+
+def _hint(draft: Draft) -> str:
+    return fixed_text("truncated_hint", draft.question.language, overrides=draft.question.prompts)
 
 
 def messages_of(draft: Draft, registry: Registry, *, pictures: Sequence[Picture] = ()) -> list[ChatMessage]:

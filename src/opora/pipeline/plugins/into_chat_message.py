@@ -23,7 +23,11 @@ class IntoChatMessage:
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
         model = run.chat_model(self._model)
         # A model that sees is shown the pictures themselves.
-        prompt = build(draft, describes_images=model is None or not model.sees_images)
+        prompt = build(
+            draft,
+            describes_images=model is None or not model.sees_images,
+            overrides=draft.question.prompts,
+        )
         draft = replace(
             draft,
             context=prompt.context,

@@ -36,7 +36,8 @@ class QueryUnderstand:
             draft = unseen(draft)
         first, second, *_ = (*(seeing or models), None, None)
         wanted = first is not None and (bool(seeing) or draft.question.settings.values.enable_rewrite)
-        messages = rewrite_messages(draft, pictures=pictures if seeing else ()) if wanted else []
+        shown = pictures if seeing else ()
+        messages = rewrite_messages(draft, pictures=shown, overrides=draft.question.prompts) if wanted else []
         options = REWRITE_WITH_IMAGES_OPTIONS if seeing else REWRITE_OPTIONS
         draft = await understand(draft, first, messages=messages, fallback=second, options=options)
         if first is None or not draft.rewritten_query:
