@@ -306,7 +306,7 @@ def _is_same(one: ModelEntry, other: ModelEntry) -> bool:
 def _check_unused(bases: Sequence[KnowledgeBase], why: str) -> None:
     if bases:
         raise Conflict(
-            f"{len(bases)} knowledge bases {why}.",
+            f"There are knowledge bases that {why}: {', '.join(base.name for base in bases[:5])}.",
             hint="Delete them, or keep another model beside this one.",
             details={"knowledge_bases": [{"id": base.base_id, "name": base.name} for base in bases]},
         )
