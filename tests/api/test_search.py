@@ -40,7 +40,7 @@ def app(shared_app: App) -> App:
 @pytest.fixture
 def noted(app: App, monkeypatch: pytest.MonkeyPatch) -> Noted:
     noted = Noted()
-    monkeypatch.setattr(app, "search", noted)
+    monkeypatch.setattr(app.search, "search", noted.search)
     return noted
 
 

@@ -11,12 +11,14 @@ from typing import Any
 from opora.chat.citations import CitationChecker
 from opora.chat.layers import LayeredSettings
 from opora.chat.orchestrator import Orchestrator
+from opora.chat.registry import ModelRegistry
 from opora.chat.service import Chat
 from opora.chat.titles import Titles
 from opora.pipeline.manager import EventManager
 from opora.store.blobs import FileBlobs
 from opora.store.database import SqlDatabase
 from opora.store.ids import new_id
+from opora.store.secrets import KeyFile
 from opora.stream.redis import RedisStreamLog
 
 
@@ -33,6 +35,10 @@ async def replica(data: Path, url: str, prefix: str, *, lease: float = 15.0) -> 
     """It answers no questions of its own: it follows and stops those of the other server."""
     database = await SqlDatabase(f"sqlite+aiosqlite:///{data / 'opora.db'}").open()
     log = RedisStreamLog.at(url, owner="replica", prefix=prefix, patience=0.5, lease=lease)
+    maker: Any = None
+    registry = ModelRegistry(
+        database=database, secrets=KeyFile(data), maker=maker, default=None, clock=now, new_id=new_id
+    )
     chat = Chat(
         database=database,
         log=log,
@@ -40,6 +46,7 @@ async def replica(data: Path, url: str, prefix: str, *, lease: float = 15.0) -> 
         checker=CitationChecker(database, FileBlobs(data / "blobs")),
         titles=Titles(database, None, now),
         layers=LayeredSettings(database, clock=now, new_id=new_id),
+        registry=registry,
         clock=now,
         new_id=new_id,
         card=None,

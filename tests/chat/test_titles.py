@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from opora.chat import service
 from opora.chat.titles import TITLE_CHARS, cleaned, shortened
 from opora.domain.errors import InvalidInput, ModelError, NotFound
 from opora.domain.scope import Principal
@@ -163,7 +164,7 @@ async def test_the_model_that_answers_makes_the_title_too(talk, monkeypatch) -> 
     async def choose(*ids):
         return RunModels(chat=chosen), {}
 
-    monkeypatch.setattr(person.app.chat, "_chosen", choose)
+    monkeypatch.setattr(service, "named_models", choose)
     await person.ask(QUESTION, overrides=NO_REWRITE)
     await asyncio.gather(*person.app.chat._answering._naming)
     assert (await title_of(person), default.titles) == ("Другой заголовок", [])

@@ -27,6 +27,7 @@ from opora.knowledge.bases import Bases
 from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.models.null import NullEmbedder
+from opora.models.single import SingleEmbedder
 from opora.ports import Vectors
 from opora.store.blobs import FileBlobs
 from opora.store.database import SqlDatabase
@@ -173,7 +174,7 @@ class World:
             blobs=blobs,
             parser=self.wrap("parser", self.parser),
             splitter=self.splitter,
-            embedder=self.embedder and self.wrap("embedder", self.embedder),
+            embedders=SingleEmbedder(self.embedder and self.wrap("embedder", self.embedder)),
             scope_of=self.access.worker,
             clock=lambda: datetime.now(UTC),
             new_id=new_id,

@@ -28,6 +28,7 @@ from opora.jobs.runner import JobRunner
 from opora.knowledge.bases import Bases
 from opora.knowledge.documents import Documents
 from opora.models.null import NullEmbedder
+from opora.models.single import SingleEmbedder
 from opora.store.blobs import FileBlobs
 from opora.store.database import SqlDatabase
 from opora.store.ids import new_id
@@ -62,7 +63,7 @@ async def main(data: Path, files: Path, doom: Doom) -> None:
         blobs=blobs,
         parser=parser,
         splitter=StructureSplitter(),
-        embedder=NullEmbedder(16),
+        embedders=SingleEmbedder(NullEmbedder(16)),
         scope_of=access.worker,
         clock=now,
         new_id=new_id,

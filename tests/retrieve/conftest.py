@@ -16,6 +16,7 @@ from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 from opora.domain.search import IndexRow
 from opora.engines.directory import EngineDirectory
 from opora.engines.sqlite import SqliteEngine
+from opora.models.single import SingleEmbedder
 from opora.ports import EmbedderCard, Vectors
 from opora.retrieve.search import Search
 from opora.store.database import SqlDatabase
@@ -71,7 +72,7 @@ class House:
         return Search(
             database=self.database,
             engines=EngineDirectory({"sqlite": self.engine}, default="sqlite"),
-            embedder=self.embedder,
+            embedders=SingleEmbedder(self.embedder),
         )
 
     def scope(self, *base_ids: str, **limits: Any) -> Scope:

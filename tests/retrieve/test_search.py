@@ -15,6 +15,7 @@ from opora.domain.settings import Effective, RetrievalSettings
 from opora.domain.work import Work, WorkKind
 from opora.engines.directory import EngineDirectory
 from opora.engines.sqlite import SqliteEngine
+from opora.models.single import SingleEmbedder
 from opora.ports import Vectors
 from opora.retrieve.search import Search
 
@@ -125,7 +126,8 @@ async def test_a_base_of_another_owner_is_searched_as_that_owner(house) -> None:
 
 async def test_without_a_model_words_are_searched_and_meaning_is_refused(house) -> None:
     await house.add("kb", TWELVE)
-    search = Search(database=house.database, engines=EngineDirectory({"s": house.engine}, default="s"), embedder=None)
+    engines = EngineDirectory({"s": house.engine}, default="s")
+    search = Search(database=house.database, engines=engines, embedders=SingleEmbedder(None))
     stage = await search.search(house.scope(), SearchRequest(query="проезд"))
     assert len(stage.results) == 12
     assert "words only" in stage.warnings[0]

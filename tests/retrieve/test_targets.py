@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from opora.domain.errors import InvalidInput
-from opora.domain.knowledge import BaseType, IndexingStrategy, KnowledgeBase
+from opora.domain.knowledge import BaseType, KnowledgeBase
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.search import SearchMode, SearchRequest
 from opora.domain.settings import RetrievalSettings
 from opora.retrieve.limits import settle
-from opora.retrieve.targets import normalised_match_count, plan, pool_size, require_one_model
+from opora.retrieve.targets import normalised_match_count, plan, pool_size
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -34,13 +33,6 @@ def test_a_match_count_at_or_below_zero_means_fifty(asked: int, taken: int) -> N
 )
 def test_the_pool_is_five_times_the_count_within_bounds(count: int, bases: int, pool: int) -> None:
     assert pool_size(count, bases) == pool
-
-
-def test_bases_of_different_models_are_refused_but_bases_without_vectors_do_not_count() -> None:
-    wordy = base("w", embedding_model_id="other", indexing=IndexingStrategy(vector=False))
-    require_one_model([base("a", embedding_model_id="m"), base("b", embedding_model_id="m"), base("c"), wordy])
-    with pytest.raises(InvalidInput, match="different models"):
-        require_one_model([base("a", embedding_model_id="m"), base("b", embedding_model_id="n")])
 
 
 def test_groups_are_by_store_and_owner() -> None:

@@ -1,75 +1,68 @@
-"""A model provider on loopback whose words and vectors come when the test lets them, for servers in other processes."""
+"""A provider of models as OpenAI-compatible services are, on a loopback port, that answers as its test says."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
-from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-
-SIZE = 8
+from tests.servers.loopback import on_loopback
 
 
 @dataclass
-class Provider:
-    """Chat says a word of ``words`` at a time, None ends it; embeddings wait while ``embeds`` is not set."""
+class ModelServer:
+    """``words`` turn a text's vector to axes of their own, the last axis is for all others; ``rank`` scores passages
+    by the word that stands in them. What was asked of each path is kept."""
 
+    words: Mapping[str, int] = field(default_factory=dict)
+    size: int = 4
+    rank: Mapping[str, float] = field(default_factory=dict)
+    says: str = "OK"
+    status: int = 200
     url: str = ""
-    words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
-    embeds: asyncio.Event = field(default_factory=asyncio.Event)
-    asked_to_embed: asyncio.Event = field(default_factory=asyncio.Event)
+    embedded: list[list[str]] = field(default_factory=list)
+    reranked: list[dict[str, Any]] = field(default_factory=list)
+    chats: list[dict[str, Any]] = field(default_factory=list)
+
+    def vector(self, text: str) -> list[float]:
+        row = [0.0] * self.size
+        for word, axis in self.words.items():
+            if word in text.lower():
+                row[axis] += 1.0
+        return row if any(row) else [*row[:-1], 1.0]
+
+    async def embeddings(self, request: Request) -> Response:
+        texts = (await request.json())["input"]
+        self.embedded.append(texts)
+        return self._answer({"data": [{"index": n, "embedding": self.vector(text)} for n, text in enumerate(texts)]})
+
+    async def rerank(self, request: Request) -> Response:
+        body = await request.json()
+        self.reranked.append(body)
+        scores = [max((score for word, score in self.rank.items() if word in text), default=0.01)
+                  for text in body["documents"]]  # fmt: skip
+        return self._answer({"results": [{"index": n, "relevance_score": s} for n, s in enumerate(scores)]})
 
     async def chat(self, request: Request) -> Response:
-        await request.json()
+        self.chats.append(await request.json())
+        return self._answer({"choices": [{"message": {"content": self.says}, "finish_reason": "stop"}]})
 
-        async def stream() -> AsyncIterator[bytes]:
-            while (word := await self.words.get()) is not None:
-                yield _chunk({"content": word}, None)
-            yield _chunk({}, "stop") + b"data: [DONE]\n\n"
-
-        return StreamingResponse(stream(), media_type="text/event-stream")
-
-    async def embed(self, request: Request) -> Response:
-        texts = (await request.json())["input"]
-        texts = [texts] if isinstance(texts, str) else texts
-        if len(texts[0]) > SIZE * SIZE:
-            self.asked_to_embed.set()
-            await self.embeds.wait()
-        vectors = [[1.0 + (len(text) + i) % 5 for i in range(SIZE)] for text in texts]
-        data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
-        return JSONResponse({"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1}})
-
-
-def _chunk(delta: dict[str, Any], finish: str | None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    body = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
-    return f"data: {json.dumps(body)}\n\n".encode()
+    def _answer(self, body: dict[str, Any]) -> Response:
+        failed = {"error": {"message": "down"}}
+        return JSONResponse(body if self.status == 200 else failed, status_code=self.status)
 
 
 @asynccontextmanager
-async def providing() -> AsyncIterator[Provider]:
-    made = Provider()
+async def serving_models(model_server: ModelServer) -> AsyncIterator[ModelServer]:
     routes = [
-        Route("/v1/chat/completions", made.chat, methods=["POST"]),
-        Route("/v1/embeddings", made.embed, methods=["POST"]),
+        Route("/v1/embeddings", model_server.embeddings, methods=["POST"]),
+        Route("/v1/rerank", model_server.rerank, methods=["POST"]),
+        Route("/v1/chat/completions", model_server.chat, methods=["POST"]),
     ]
-    config = uvicorn.Config(Starlette(routes=routes), host="127.0.0.1", port=0, log_level="critical", lifespan="off")
-    server = uvicorn.Server(config)
-    config.load()
-    server.lifespan = config.lifespan_class(config)
-    await server.startup()
-    made.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/v1"
-    loop = asyncio.create_task(server.main_loop())
-    yield made
-    made.embeds.set()
-    server.should_exit = True
-    await loop
-    await server.shutdown()
+    async with on_loopback(routes) as address:
+        model_server.url = f"{address}/v1"
+        yield model_server

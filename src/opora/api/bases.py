@@ -92,12 +92,16 @@ class BaseBody(BaseModel):
     indexing_strategy: IndexingBody = Field(default_factory=IndexingBody)
     enrichment_config: EnrichmentBody = Field(default_factory=EnrichmentBody)
     faq_config: FaqBody = Field(default_factory=FaqBody)
+    embedding_model_id: Annotated[Id, Field(description="A model of the registry; left out: the installation's.")] = ""
 
 
 class BaseChanges(BaseModel):
     name: Name | None = None
     description: Description | None = None
     enrichment_config: EnrichmentBody | None = None
+    embedding_model_id: Annotated[
+        Id | None, Field(description="Another embedding model, while the base holds no vectors.")
+    ] = None
 
 
 @router.post("", status_code=201, summary="Make a knowledge base")
@@ -111,6 +115,7 @@ async def create(app: Opora, caller: Caller, body: BaseBody) -> Response:
         indexing=IndexingStrategy(**body.indexing_strategy.model_dump()),
         enrichment=body.enrichment_config.config(),
         faq=FaqConfig(index_mode=body.faq_config.index_mode),
+        embedding_model_id=body.embedding_model_id,
     )
     return ok(base_json(base), status=201)
 
@@ -131,11 +136,15 @@ async def get(app: Opora, caller: Caller, base_id: Id) -> Response:
 async def update(app: Opora, caller: Caller, base_id: Id, body: BaseChanges) -> Response:
     scope = await app.access.bases(caller, [base_id])
     enrichment = body.enrichment_config.config() if body.enrichment_config else None
-    return ok(
-        base_json(
-            await app.bases.update(scope, base_id, name=body.name, description=body.description, enrichment=enrichment)
-        )
+    base = await app.bases.update(
+        scope,
+        base_id,
+        name=body.name,
+        description=body.description,
+        enrichment=enrichment,
+        embedding_model_id=body.embedding_model_id,
     )
+    return ok(base_json(base))
 
 
 @router.post("/{base_id}/enrich", status_code=202, summary="Enrich the documents that are there")

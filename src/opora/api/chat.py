@@ -55,6 +55,7 @@ class Choice(BaseModel):
     summary_model_id: Annotated[Id, Field(description="The chat model of this question, by its id.")] = ""
     query_understand_model_id: Annotated[Id, Field(description="A smaller one that rewrites the question.")] = ""
     vlm_model_id: Annotated[Id, Field(description="One that looks at pictures where the chat model can't.")] = ""
+    rerank_model_id: Annotated[Id, Field(description="The reranking model of this question.")] = ""
     agent_id: Annotated[Id, Field(description="The agent that chooses what is left open here.")] = ""
     explain: Annotated[bool, Field(description="Keep what became of every candidate in the message's trace.")] = False
     settings: Overrides = Field(default_factory=Overrides)
@@ -63,6 +64,8 @@ class Choice(BaseModel):
         chosen = self.settings.model_dump(exclude_none=True)
         if self.web_search_enabled is not None:
             chosen.setdefault("web_search_enabled", self.web_search_enabled)
+        if self.rerank_model_id:
+            chosen.setdefault("rerank_model_id", self.rerank_model_id)
         return chosen
 
     def kept(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, model_validator
@@ -27,6 +27,9 @@ MatchCount = Annotated[
 
 
 class SearchOptions(BaseModel):
+    one_space: ClassVar[bool] = False
+    """Whether bases of different embedding models are refused."""
+
     mode: SearchMode | None = None
     match_count: MatchCount = None
     vector_threshold: Cosine | None = None
@@ -35,6 +38,7 @@ class SearchOptions(BaseModel):
     disable_keywords_match: bool = False
     knowledge_ids: Ids | None = None
     tag_ids: Ids | None = None
+    rerank_model_id: Annotated[Id, Field(description="A reranking model that judges what was found.")] = ""
     explain: bool = False
 
     @model_validator(mode="after")
@@ -60,6 +64,7 @@ class SearchOptions(BaseModel):
             match_count=DOOR_MATCH_COUNT if self.match_count is None else self.match_count,
             vector_threshold=self.vector_threshold,
             keyword_threshold=self.keyword_threshold,
+            one_space=self.one_space,
         )
 
 
@@ -69,7 +74,12 @@ class KnowledgeSearchBody(SearchOptions):
 
 
 class HybridSearchBody(SearchOptions):
+    one_space: ClassVar[bool] = True
+
     query_text: QueryText
+    knowledge_base_ids: Annotated[
+        Ids | None, Field(description="Bases beside that of the address, embedded by the same model.")
+    ] = None
 
 
 @router.post("/knowledge-search", summary="Search knowledge bases")
@@ -81,24 +91,31 @@ async def knowledge_search(app: Opora, caller: Caller, body: KnowledgeSearchBody
         document_ids=given(body.knowledge_ids),
         tag_ids=given(body.tag_ids),
     )
-    return await _search(app, scope, body.request(body.query), explain=body.explain)
+    return await _search(app, scope, body.request(body.query), body)
 
 
-@router.post("/knowledge-bases/{base_id}/hybrid-search", summary="Search one knowledge base")
+@router.post(
+    "/knowledge-bases/{base_id}/hybrid-search", summary="Search one knowledge base, or some of one embedding model"
+)
 async def hybrid_search(app: Opora, caller: Caller, base_id: Id, body: HybridSearchBody) -> Response:
     scope = await app.access.bases(
-        caller, [base_id], document_ids=given(body.knowledge_ids), tag_ids=given(body.tag_ids)
+        caller,
+        list(dict.fromkeys([base_id, *(body.knowledge_base_ids or ())])),
+        document_ids=given(body.knowledge_ids),
+        tag_ids=given(body.tag_ids),
     )
-    return await _search(app, scope, body.request(body.query_text), explain=body.explain)
+    return await _search(app, scope, body.request(body.query_text), body)
 
 
-async def _search(app: Opora, scope: Scope, request: SearchRequest, *, explain: bool) -> Response:
+async def _search(app: Opora, scope: Scope, request: SearchRequest, options: SearchOptions) -> Response:
     tenant = await app.layers.tenant(scope)
-    stage: Stage = await app.search.search(scope, request, settings=app.effective(tenant.retrieval))
+    stage: Stage = await app.ranked_search.search(
+        scope, request, settings=app.effective(tenant.retrieval), rerank_model_id=options.rerank_model_id
+    )
     beside: dict[str, Any] = {}
     if stage.warnings:
         beside["warnings"] = list(stage.warnings)
-    if explain:
+    if options.explain:
         found = candidates([("found", stage.results)], stage.drops)
         beside["candidates"] = [asdict(candidate) for candidate in found]
     return ok([result_json(result) for result in stage.results], **beside)

@@ -33,7 +33,7 @@ def base_json(base: KnowledgeBase) -> dict[str, Any]:
             "parent_chunk_size": chunking.parent_size,
             "child_chunk_size": chunking.child_size,
         },
-        "embedding_model_id": base.embedding_model_id,
+        "embedding_model_id": base.own_model_id or base.embedding_model_id,
         "vector_store_id": base.vector_store_id,
         "indexing_strategy": {
             "vector": indexing.vector,
@@ -157,6 +157,7 @@ def model_json(entry: ModelEntry) -> dict[str, Any]:
         "base_url": entry.base_url,
         "options": dict(entry.options),
         "has_key": entry.has_key,
+        **({"dimension": entry.dimension} if entry.dimension else {}),
         "source": "registry",
         "created_at": entry.created_at.isoformat(),
         "updated_at": entry.updated_at.isoformat(),

@@ -18,11 +18,13 @@ from opora.bootstrap.tracing import TracedManager, make_tracer
 from opora.chat.branches import Branches
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
+from opora.chat.embedders import BaseEmbedders
 from opora.chat.history import HistorySearch
 from opora.chat.layers import LayeredSettings
 from opora.chat.memory import Memory
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.registry import ModelRegistry
+from opora.chat.searching import RankedSearch
 from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
@@ -38,9 +40,10 @@ from opora.knowledge.documents import Documents
 from opora.knowledge.faq import FaqEntries
 from opora.knowledge.faq_imports import FaqImports
 from opora.knowledge.tags import Tags
+from opora.net.client import GuardedClient
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
-from opora.ports import Embedder, EmbedderCard, Reranker, SearchEngine, StreamLog
+from opora.ports import Embedder, EmbedderCard, PageReader, Reranker, SearchEngine, StreamLog
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.settings import Settings
@@ -72,6 +75,7 @@ class App:
     faq: FaqEntries
     faq_imports: FaqImports
     search: Search
+    ranked_search: RankedSearch
     sessions: Sessions
     branches: Branches
     history: HistorySearch
@@ -155,11 +159,11 @@ class App:
     async def _put_together(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> None:
         """In the order in which one stands on the other; workers start last."""
         await self._open_stores(stack)
+        self._open_models(stack)
         self._open_knowledge(stack)
         self.log = make_log(self.settings, clock=now, new_id=new_id)
         stack.push_async_callback(self.log.close)
         orchestrator = self._open_pipeline(installation, stack)
-        self._open_models(stack)
         self._open_conversation(orchestrator, installation)
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
@@ -187,7 +191,7 @@ class App:
         from opora.ingest.worker import ChildParser
 
         database, blobs, upload_limit = self._database, self._blobs, self.settings.upload_limit
-        parser = ChildParser(limits=_parse_limits(self.settings))
+        self._parser = parser = ChildParser(limits=_parse_limits(self.settings))
         stack.push_async_callback(parser.close)
         self.jobs = JobRunner(
             Ground(
@@ -196,24 +200,24 @@ class App:
                 blobs=blobs,
                 parser=parser,
                 splitter=StructureSplitter(),
-                embedder=self.embedder,
+                embedders=self._embedders,
                 writer=self._models.chat,
                 scope_of=self.access.worker,
                 clock=now,
                 new_id=new_id,
             )
         )
-        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id)
+        card = self._card
+        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, model=card.identity if card else "")
         self.documents = Documents(
             database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.tags = Tags(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.chunk_edits = ChunkEdits(
-            database, self._engine, self.jobs, embedder=self.embedder, clock=now, new_id=new_id
+            database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id
         )
-        model = self.embedder.card.identity if self.embedder is not None else None
-        self.faq = FaqEntries(database, self._engine, self.jobs, model=model, clock=now, new_id=new_id)
+        self.faq = FaqEntries(database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id)
         self.faq_imports = FaqImports(database, self.jobs, _parse_limits(self.settings), clock=now, new_id=new_id)
 
     def _open_pipeline(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> Orchestrator:
@@ -225,10 +229,11 @@ class App:
         self.search = Search(
             database=self._database,
             engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
-            embedder=self.embedder,
+            embedders=self._embedders,
             timeout=self.settings.search_timeout,
             defaults=effective(card=card, installation=installation, request={}),
         )
+        self.ranked_search = RankedSearch(self.search, self.registry)
         services = Services(
             database=self._database,
             search=self.search,
@@ -236,6 +241,7 @@ class App:
             chat_model=self._models.chat,
             vision_model=self._models.vision,
             reranker=self.reranker,
+            pages=self._page_reader(stack),
             gate=OperatingPoint(model_floor=card.vector_threshold if card else 0.0),
         )
         manager = make_manager(services)
@@ -243,6 +249,13 @@ class App:
         if tracer is not None:
             manager = TracedManager(manager, tracer)
         return Orchestrator(manager, fallback=Fallback(services))
+
+    def _page_reader(self, stack: AsyncExitStack) -> PageReader:
+        from opora.ingest.page import WebPageReader
+
+        client = GuardedClient()
+        stack.push_async_callback(client.close)
+        return WebPageReader(client, self._parser)
 
     def _open_models(self, stack: AsyncExitStack) -> None:
         """The models that tenants keep themselves."""
@@ -255,10 +268,12 @@ class App:
             secrets=KeyFile(self.settings.shared_folder),
             maker=maker,
             default=self._models.chat,
+            reranker=self.reranker,
             clock=now,
             new_id=new_id,
         )
         stack.push_async_callback(self.registry.close)
+        self._embedders = BaseEmbedders(self.embedder, self.registry, self.access.worker)
 
     def _open_conversation(self, orchestrator: Orchestrator, installation: Mapping[str, Any]) -> None:
         database = self._database
@@ -267,6 +282,7 @@ class App:
         self.memory = Memory(database=database, clock=now, new_id=new_id)
         self.direct = Direct(
             orchestrator=orchestrator,
+            registry=self.registry,
             clock=now,
             new_id=new_id,
             card=self._card,

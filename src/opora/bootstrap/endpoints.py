@@ -27,11 +27,19 @@ class EndpointMaker:
 
     def __init__(self, settings: Settings) -> None:
         addresses = (settings.chat_url, settings.embedding_url, settings.rerank_url)
+        self._embedding = (
+            (settings.embedding_url, settings.embedding_model) if settings.embedding == "openai" else ("", "")
+        )
         hosts = {*(host.lower() for host in settings.model_hosts), *_hosts(addresses)}
         self._client = GuardedClient(AddressPolicy(allowed_hosts=frozenset(hosts), setting="OPORA_MODEL_HOSTS"))
 
     async def close(self) -> None:
         await self._client.close()
+
+    def _is_of_settings(self, entry: ModelEntry) -> bool:
+        """Whether the entry names the embedding model of the settings, whose vectors are of the same space then."""
+        there = (_place(self._embedding[0]), self._embedding[1])
+        return bool(self._embedding[0]) and (_place(entry.base_url), entry.model) == there
 
     def providers(self, kind: ModelKind) -> tuple[str, ...]:
         from opora.models.rerank_styles import STYLES
@@ -73,13 +81,20 @@ class EndpointMaker:
                 **common,
             )
         elif entry.kind is ModelKind.EMBEDDING:
-            raw = load(EMBEDDERS, "openai")(entry.base_url, entry.model, **entry.options, **common)
+            place = "" if self._is_of_settings(entry) else _place(entry.base_url)
+            raw = load(EMBEDDERS, "openai")(entry.base_url, entry.model, place=place, **entry.options, **common)
             made = CheckedEmbedder(raw)
         else:
             made = load(RERANKERS, "endpoint")(
                 entry.base_url, entry.model, style=entry.provider, **entry.options, **common
             )
         return made
+
+
+def _place(url: str) -> str:
+    """An address as it tells models apart: without the letter case of its host and a slash at its end."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.lower(), query="", fragment="").geturl().rstrip("/")
 
 
 def _hosts(urls: Iterable[str]) -> Iterable[str]:

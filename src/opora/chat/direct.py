@@ -7,9 +7,11 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opora.chat.choosing import Named, named_models, with_reranker
 from opora.chat.layers import NO_LAYERS, Layers
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.pictures import with_images
+from opora.chat.registry import ModelRegistry
 from opora.chat.settings import effective
 from opora.domain.conversation import NOTHING_BESIDE, Finish, Round
 from opora.domain.errors import Timeout
@@ -17,7 +19,7 @@ from opora.domain.pictures import Picture
 from opora.domain.question import Draft, Question
 from opora.domain.scope import Scope
 from opora.domain.stream import StreamEvent
-from opora.pipeline.run import Run
+from opora.pipeline.run import Run, RunModels
 from opora.ports import Clock, EmbedderCard, NewId
 from opora.text.language import detect_language
 from opora.text.query import clean_query
@@ -41,6 +43,7 @@ class Direct:
         self,
         *,
         orchestrator: Orchestrator,
+        registry: ModelRegistry,
         clock: Clock,
         new_id: NewId,
         card: EmbedderCard | None,
@@ -49,6 +52,7 @@ class Direct:
         answer_seconds: float,
     ) -> None:
         self._orchestrator = orchestrator
+        self._registry = registry
         self._clock = clock
         self._new_id = new_id
         self._card = card
@@ -56,7 +60,7 @@ class Direct:
         self._has_chat_model = has_chat_model
         self._answer_seconds = answer_seconds
 
-    def question(
+    async def question(
         self,
         scope: Scope,
         query: str,
@@ -65,11 +69,26 @@ class Direct:
         instructions: str = "",
         overrides: Mapping[str, Any] | None = None,
         pictures: Sequence[Picture] = (),
+        model_id: str = "",
         layers: Layers = NO_LAYERS,
-    ) -> Question:
-        """Raises `InvalidInput` for a query that is empty or too long, or a setting that does not fit."""
+    ) -> tuple[Question, RunModels | None]:
+        """The question and the models chosen for it, None for those of the installation. ``model_id`` is a chat model
+        of the registry.
+
+        Raises `InvalidInput` for a query that is empty or too long, or a setting that does not fit.
+        """
         text = clean_query(query) if query.strip() or not pictures else ""
-        return Question(
+        models, options = await named_models(self._registry, scope, Named(chat=model_id))
+        settings = effective(
+            card=self._card,
+            installation=self._installation,
+            chat_model=options,
+            tenant=layers.tenant,
+            agent=layers.agent,
+            request=overrides or {},
+        )
+        models = await with_reranker(self._registry, scope, models, settings)
+        question = Question(
             text=text,
             scope=scope,
             session_id="",
@@ -77,26 +96,23 @@ class Direct:
             user_message_id="",
             assistant_message_id=self._new_id(),
             asked_at=self._clock(),
-            settings=effective(
-                card=self._card,
-                installation=self._installation,
-                tenant=layers.tenant,
-                agent=layers.agent,
-                request=overrides or {},
-            ),
+            settings=settings,
             prompts=layers.prompts,
             language=detect_language(text),
-            has_chat_model=self._has_chat_model,
+            has_chat_model=models.chat is not None if models else self._has_chat_model,
             history=tuple(history),
             instructions=instructions,
             beside=with_images(NOTHING_BESIDE, pictures),
             pictures=tuple(pictures),
         )
+        return question, models
 
-    async def answer(self, question: Question) -> AsyncGenerator[StreamEvent | Ended, None]:
+    async def answer(
+        self, question: Question, models: RunModels | None = None
+    ) -> AsyncGenerator[StreamEvent | Ended, None]:
         """The events of the run and how it ended. Whoever leaves ends the run; its failure is raised."""
         events: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
-        run = Run(emit=events.put)
+        run = Run(emit=events.put, models=models)
 
         async def work() -> Draft:
             try:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
-from opora.domain.errors import Forbidden, InvalidInput, OporaError
+from opora.chat.not_loaded import NotLoaded
+from opora.chat.recorded import RecordedEmbedder
+from opora.chat.trying import Tried, tried
+from opora.domain.errors import Conflict, Forbidden, InvalidInput, OporaError
+from opora.domain.knowledge import KnowledgeBase
 from opora.domain.models import ModelEntry, ModelKind
 from opora.domain.scope import Scope
-from opora.ports import ChatMessage, ChatModel, ChatOptions, Clock, Database, Embedder, NewId, Reranker, Secrets
+from opora.ports import (
+    ChatModel,
+    Clock,
+    Database,
+    Embedder,
+    NewId,
+    Reranker,
+    Secrets,
+)
 
-TEST_SECONDS = 30.0
 MAX_KEY_CHARS = 4_096
 EXTRACTIVE = "extractive"
 """The id under which 'no chat model: quotes' is chosen."""
@@ -35,16 +46,6 @@ class Maker(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """What came of a test call."""
-
-    ok: bool
-    milliseconds: float
-    detail: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
     """The chat model of one question: None for quotes; ``options`` are the entry's own settings."""
 
@@ -62,6 +63,7 @@ class ModelRegistry:
         secrets: Secrets,
         maker: Maker,
         default: ChatModel | None,
+        reranker: Reranker | None = None,
         clock: Clock,
         new_id: NewId,
     ) -> None:
@@ -69,6 +71,7 @@ class ModelRegistry:
         self._secrets = secrets
         self._maker = maker
         self._default = default
+        self._reranker = reranker
         self._clock = clock
         self._new_id = new_id
         self._live: dict[str, tuple[ModelEntry, Made]] = {}
@@ -120,12 +123,18 @@ class ModelRegistry:
     async def update(self, scope: Scope, model_id: str, changes: Mapping[str, Any]) -> ModelEntry:
         """Change ``provider``, ``name``, ``model``, ``base_url`` or ``options``.
 
-        Another address loses the key: it was given for the old one.
+        Another address loses the key: it was given for the old one. Raises `Conflict` for a change that would leave
+        bases with vectors of another model.
         """
         _check_admin(scope)
         async with self._database.begin() as repositories:
             before = await repositories.models.get(scope, model_id)
             entry = self._checked(replace(before, **changes, updated_at=self._clock()))
+            if not _is_same(before, entry):
+                entry = replace(entry, dimension=0)
+                if self._space(before) != self._space(entry):
+                    holding = await repositories.bases.of_model(scope.tenant_id, model_id, holding_vectors=True)
+                    _check_unused(holding, "hold vectors of this model, which another one could not be compared with")
             await repositories.models.update(scope, entry)
             if _origin(entry.base_url) != _origin(before.base_url) and before.has_key:
                 await repositories.models.seal_key(scope, model_id, "")
@@ -134,8 +143,12 @@ class ModelRegistry:
         return entry
 
     async def delete(self, scope: Scope, model_id: str) -> None:
+        """Raises `Conflict`, naming them, while bases are embedded by the model."""
         _check_admin(scope)
         async with self._database.begin() as repositories:
+            await repositories.models.get(scope, model_id)
+            users = await repositories.bases.of_model(scope.tenant_id, model_id)
+            _check_unused(users, "are embedded by this model")
             await repositories.models.delete(scope, model_id)
         self._retire(model_id)
 
@@ -169,21 +182,58 @@ class ModelRegistry:
         model: Any = await self._made(scope, entry)
         return Chosen(model=model, options=entry.options)
 
+    async def embedder(self, scope: Scope, model_id: str) -> Embedder:
+        """The embedding model with this id. It is not called.
+
+        Raises `NotFound` for an unknown id and `InvalidInput` for a model of another kind.
+        """
+        entry = await self.get(scope, model_id)
+        if entry.kind is not ModelKind.EMBEDDING:
+            raise InvalidInput.of("embedding_model_id", f"'{entry.name}' is no embedding model.")
+        made: Any = await self._made(scope, entry)
+        embedder: Embedder = made
+        return embedder
+
+    async def reranker(self, scope: Scope, model_id: str, *, asked_for: bool) -> Reranker | None:
+        """The reranking model with this id; '' is the one of the settings, if any.
+
+        One that can't be loaded is a model that fails: it costs a warning and no answer. Where somebody asks for it
+        by hand (``asked_for``) an unknown id raises `NotFound`, and a model of another kind `InvalidInput`.
+        """
+        if not model_id or (self._reranker is not None and model_id == self._reranker.card.identity):
+            return self._reranker
+        try:
+            entry = await self.get(scope, model_id)
+            if entry.kind is not ModelKind.RERANK:
+                raise InvalidInput.of("rerank_model_id", f"'{entry.name}' is no reranking model.")
+        except OporaError as error:
+            if asked_for:
+                raise
+            return NotLoaded(model_id, error)
+        try:
+            made: Any = await self._made(scope, entry)
+        except OporaError as error:
+            return NotLoaded(model_id, error)
+        reranker: Reranker = made
+        return reranker
+
+    async def named(self, scope: Scope, kind: ModelKind, name: str) -> ModelEntry | None:
+        """The entry with this id, or the only one with this name; None where there is none.
+
+        Raises `InvalidInput` for a name of several, telling their ids.
+        """
+        entries = [entry for entry in await self.all(scope) if entry.kind is kind]
+        found = [entry for entry in entries if entry.model_id == name] or [e for e in entries if e.name == name]
+        if len(found) > 1:
+            ids = ", ".join(entry.model_id for entry in found)
+            raise InvalidInput.of("model", f"{len(found)} models have this name.", hint=f"Name one by its id: {ids}.")
+        return found[0] if found else None
+
     async def test(self, scope: Scope, model_id: str) -> Tried:
         """One real call. Whatever comes of it is told, and nothing is raised but for the entry itself."""
         _check_admin(scope)
         entry = await self.get(scope, model_id)
-        started = perf_counter()
-        try:
-            made = await self._made(scope, entry)
-            async with asyncio.timeout(TEST_SECONDS):
-                detail = await _try(entry.kind, made)
-            ok, hint = True, ""
-        except OporaError as error:
-            ok, detail, hint = False, error.message, error.hint
-        except TimeoutError:
-            ok, detail, hint = False, f"It did not answer within {TEST_SECONDS:g} seconds.", ""
-        return Tried(ok=ok, milliseconds=(perf_counter() - started) * 1000, detail=detail, hint=hint)
+        return await tried(entry.kind, lambda: self._made(scope, entry))
 
     async def close(self) -> None:
         for made in (*(made for _, made in self._live.values()), *self._retired):
@@ -191,15 +241,35 @@ class ModelRegistry:
 
     async def _made(self, scope: Scope, entry: ModelEntry) -> Made:
         known = self._live.get(entry.model_id)
-        if known is not None and known[0] == entry:
+        if known is not None and replace(known[0], dimension=entry.dimension) == entry:
             return known[1]
         async with self._database.read() as repositories:
             token = await repositories.models.sealed_key(scope, entry.model_id)
         key = await asyncio.to_thread(self._secrets.unseal, token) if token else ""
         self._retire(entry.model_id)
-        made = self._maker.make(entry, key)
+        made: Any = self._maker.make(entry, key)
+        if entry.kind is ModelKind.EMBEDDING:
+            made = RecordedEmbedder(made, known=entry.dimension, record=partial(self._record, scope, entry))
         self._live[entry.model_id] = (entry, made)
-        return made
+        return cast(Made, made)
+
+    async def _record(self, scope: Scope, entry: ModelEntry, size: int) -> int:
+        """Keep the size of a model's first vector; gives the one that was kept before, if there is one."""
+        async with self._database.begin() as repositories:
+            now = await repositories.models.get(scope, entry.model_id)
+            if not _is_same(now, entry):
+                return size  # The entry means another model by now.
+            if not now.dimension:
+                await repositories.models.update(scope, replace(now, dimension=size))
+        return now.dimension or size
+
+    def _space(self, entry: ModelEntry) -> str:
+        """Whose vectors an entry's are: '' for models of other kinds."""
+        if entry.kind is not ModelKind.EMBEDDING:
+            return ""
+        made: Any = self._maker.make(entry, "")
+        identity: str = made.card.identity
+        return identity
 
     def _retire(self, model_id: str) -> None:
         known = self._live.pop(model_id, None)
@@ -221,22 +291,25 @@ class ModelRegistry:
         return replace(entry, options=self._maker.checked_options(entry.kind, entry.options))
 
 
-async def _try(kind: ModelKind, made: Any) -> str:
-    if kind is ModelKind.CHAT:
-        asked = [ChatMessage(role="user", content="Reply with the word OK.")]
-        pieces = [delta.content async for delta in made.stream(asked, ChatOptions(temperature=0.0, max_tokens=64))]
-        return f"It answered: {''.join(pieces).strip()[:100] or '(thinking only)'}"
-    if kind is ModelKind.EMBEDDING:
-        return f"Its vectors have {len(await made.embed_query('ready?'))} numbers."
-    scores = await made.rerank(
-        "capital of France", ["Paris is the capital of France.", "Bolts are tightened crosswise."]
-    )
-    return f"Scores: {', '.join(f'{score:.3f}' for score in scores)}"
-
-
 def _check_admin(scope: Scope) -> None:
     if not scope.principal.is_admin:
         raise Forbidden("Only administrators change models.")
+
+
+def _is_same(one: ModelEntry, other: ModelEntry) -> bool:
+    """Whether two states of an entry mean the same model."""
+    return all(
+        getattr(one, name) == getattr(other, name) for name in ("kind", "provider", "model", "base_url", "options")
+    )
+
+
+def _check_unused(bases: Sequence[KnowledgeBase], why: str) -> None:
+    if bases:
+        raise Conflict(
+            f"There are knowledge bases that {why}: {', '.join(base.name for base in bases[:5])}.",
+            hint="Delete them, or keep another model beside this one.",
+            details={"knowledge_bases": [{"id": base.base_id, "name": base.name} for base in bases]},
+        )
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

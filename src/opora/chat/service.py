@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from opora.chat.answering import Answering
+from opora.chat.choosing import Named, named_models, with_reranker
 from opora.chat.citations import CitationChecker
 from opora.chat.layers import LayeredSettings
 from opora.chat.logs import Logs
@@ -20,12 +21,12 @@ from opora.chat.rounds import Rounds
 from opora.chat.settings import effective
 from opora.chat.titles import Titles
 from opora.domain.conversation import NOTHING_BESIDE, Beside, Finish, Message
-from opora.domain.errors import InvalidInput, NotFound, OporaError
+from opora.domain.errors import NotFound, OporaError
 from opora.domain.pictures import Picture
 from opora.domain.question import Question
 from opora.domain.scope import Scope
 from opora.domain.stream import ResponseType, StreamEvent
-from opora.pipeline.run import Run, RunModels
+from opora.pipeline.run import Run
 from opora.ports import Clock, Database, EmbedderCard, NewId, StreamLog
 from opora.text.language import detect_language
 from opora.text.query import clean_query
@@ -53,7 +54,7 @@ class Chat:
         checker: CitationChecker,
         titles: Titles,
         layers: LayeredSettings,
-        registry: ModelRegistry | None = None,
+        registry: ModelRegistry,
         clock: Clock,
         new_id: NewId,
         card: EmbedderCard | None,
@@ -122,12 +123,21 @@ class Chat:
         )
         layers = await self._layers.of(scope, agent_id)
         agent = layers.chosen
-        models, options = await self._chosen(
-            scope,
-            model_id or (agent.summary_model_id if agent else ""),
-            understand_model_id or (agent.query_understand_model_id if agent else ""),
-            vision_model_id or (agent.vlm_model_id if agent else ""),
+        named = Named(
+            chat=model_id or (agent.summary_model_id if agent else ""),
+            understand=understand_model_id or (agent.query_understand_model_id if agent else ""),
+            vision=vision_model_id or (agent.vlm_model_id if agent else ""),
         )
+        models, options = await named_models(self._registry, scope, named)
+        settings = effective(
+            card=self._card,
+            installation=self._installation,
+            chat_model=options,
+            tenant=layers.tenant,
+            agent=layers.agent,
+            request=overrides or {},
+        )
+        models = await with_reranker(self._registry, scope, models, settings)
         question = Question(
             text=text,
             scope=scope,
@@ -136,14 +146,7 @@ class Chat:
             user_message_id=asked.user_message_id,
             assistant_message_id=asked.assistant_message_id,
             asked_at=self._clock(),
-            settings=effective(
-                card=self._card,
-                installation=self._installation,
-                chat_model=options,
-                tenant=layers.tenant,
-                agent=layers.agent,
-                request=overrides or {},
-            ),
+            settings=settings,
             language=detect_language(text),
             has_chat_model=models.chat is not None if models else self._has_chat_model,
             explain=explain,
@@ -161,26 +164,6 @@ class Chat:
             raise
         await self._answering.launch(round_, models)
         return asked
-
-    async def _chosen(
-        self, scope: Scope, model_id: str, understand_model_id: str, vision_model_id: str
-    ) -> tuple[RunModels | None, Mapping[str, Any]]:
-        """The models of one question with the settings of its chat model; None where nothing was chosen."""
-        if not (model_id or understand_model_id or vision_model_id):
-            return None, {}
-        if self._registry is None:
-            raise NotFound("There is no registry of models here.")
-        chat = await self._registry.chosen(scope, model_id)
-        small = await self._registry.chosen(scope, understand_model_id) if understand_model_id else None
-        sight = await self._registry.chosen(scope, vision_model_id) if vision_model_id else None
-        if sight is not None and not (sight.model and sight.model.sees_images):
-            raise InvalidInput.of(
-                "vlm_model_id", "This model sees no pictures.", hint="Set its option 'vision' if it does."
-            )
-        models = RunModels(
-            chat=chat.model, understand=small.model if small else None, vision=sight.model if sight else None
-        )
-        return models, chat.options
 
     async def stop(self, scope: Scope, session_id: str, message_id: str) -> bool:
         """Stop an answer, whichever process writes it; what was written stays. False when there is nothing to stop."""

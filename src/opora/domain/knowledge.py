@@ -117,6 +117,8 @@ class KnowledgeBase:
     enrichment: EnrichmentConfig = field(default_factory=EnrichmentConfig)
     embedding_model_id: str = ""
     """Identity of the model whose vectors this base holds (`EmbedderCard.identity`)."""
+    own_model_id: str = ""
+    """The model of the registry that this base is embedded by; '' is that of the installation."""
     vector_store_id: str = ""
     is_pinned: bool = False
     created_at: datetime

@@ -31,5 +31,7 @@ class ModelEntry:
     base_url: str
     options: Mapping[str, Any] = field(default_factory=dict)
     has_key: bool = False
+    dimension: int = 0
+    """How many numbers an embedding model's vectors have, recorded when it first gave one; 0 before."""
     created_at: datetime
     updated_at: datetime

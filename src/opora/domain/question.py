@@ -75,6 +75,8 @@ class Draft:
     image_description: str = ""
     """What a model saw in the pictures of the question."""
     found: tuple[SearchResult, ...] = ()
+    model_floor: float | None = None
+    """The floor of the model whose cosines the passages have, 0 where it is not known; None: the installation's."""
     ranked: tuple[SearchResult, ...] | None = None
     merged: tuple[SearchResult, ...] | None = None
     context: tuple[SearchResult, ...] = ()

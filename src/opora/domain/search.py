@@ -132,3 +132,6 @@ class SearchRequest:
     profile: str = "described"
     asked: str = ""
     """The user's own words where ``query`` is another wording of them: entries silent on either are left out."""
+    one_space: bool = False
+    """Refuse bases that hold vectors of different models; else the bases of each model are searched by themselves, and
+    ``match_count`` holds for each."""

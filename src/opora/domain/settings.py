@@ -38,6 +38,8 @@ class RetrievalSettings:
     rrf_k: int = 60
     vector_weight: float = 0.7
     keyword_weight: float = 0.3
+    rerank_model_id: str = ""
+    """A reranking model of the registry; empty takes that of the installation."""
     rerank_top_k: int = 10
     rerank_threshold: float = 0.3
     rerank_fallback_min_score: float = 0.15

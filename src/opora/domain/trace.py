@@ -31,6 +31,8 @@ class Stage:
     warnings: tuple[str, ...] = ()
     diagnostics: Mapping[str, int] = field(default_factory=dict)
     """Counts for the trace, such as ``images_scored`` and ``images_kept``."""
+    model_floor: float | None = None
+    """The floor of the model whose cosines the results have, 0 where it is not known; None: the installation's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

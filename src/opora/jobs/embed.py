@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 from time import monotonic
 
-from opora.domain.errors import NotFound
+from opora.domain.errors import Conflict, NotFound
 from opora.domain.faq import FAQ_FILE_TYPE
-from opora.domain.knowledge import Chunk, ChunkType, Document, IndexingStrategy, ParseReason, ParseStatus
+from opora.domain.knowledge import Chunk, ChunkType, Document, KnowledgeBase, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work
 from opora.index.writer import write_vectors
@@ -33,21 +33,22 @@ class Embedding:
 
     async def run(self, work: Work) -> None:
         scope = self._ground.scope_of(work.tenant_id, work.base_id)
-        embedder = self._ground.embedder
-        if embedder is None:
-            await self._mark(work, scope, "", [])
+        base = await self._base(work)
+        embedder = None if base is None else await self._ground.embedders.of(base)
+        if base is None or embedder is None:
+            await self._mark(work, scope, "", [], base)
             return
         writing: asyncio.Task[bool] | None = None
         under_way: list[Chunk] = []
         try:
             while (todo := await self._next(work, scope, embedder, under_way)) is not None:
-                chunks, indexing = todo
+                chunks, base = todo
                 vectors = await self._embed(embedder, chunks) if chunks else None
                 if writing is not None and await writing:
                     return
                 writing, under_way = None, []
                 # The next batch is embedded while this one is written; at the end there is none.
-                writing = asyncio.ensure_future(self._keep(work, scope, embedder, chunks, vectors, indexing))
+                writing = asyncio.ensure_future(self._keep(work, scope, embedder, chunks, vectors, base))
                 under_way = chunks
                 if not chunks and await writing:
                     return
@@ -67,16 +68,16 @@ class Embedding:
         embedder: Embedder,
         chunks: list[Chunk],
         vectors: Vectors | None,
-        indexing: IndexingStrategy,
+        base: KnowledgeBase,
     ) -> bool:
         """Write a batch and record it; True for the end."""
         if vectors is not None:
-            await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, indexing)
-        return await self._mark(work, scope, embedder.card.identity, chunks)
+            await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, base.indexing)
+        return await self._mark(work, scope, embedder.card.identity, chunks, base)
 
     async def _next(
         self, work: Work, scope: Scope, embedder: Embedder, under_way: list[Chunk]
-    ) -> tuple[list[Chunk], IndexingStrategy] | None:
+    ) -> tuple[list[Chunk], KnowledgeBase] | None:
         """The next batch beside the one that is being written, or None where nothing is to be done any more: the
         document went, or has new bytes."""
         skipped = {chunk.chunk_id for chunk in under_way}
@@ -88,8 +89,13 @@ class Embedding:
                 limit = self._batch + len(skipped)
                 left = await stored.chunks.without_vector(scope, work.subject, identity, limit=limit)
                 new = [chunk for chunk in left if chunk.chunk_id not in skipped][: self._batch]
-                return new, bases[0].indexing
+                return new, bases[0]
         return None
+
+    async def _base(self, work: Work) -> KnowledgeBase | None:
+        async with self._ground.database.read() as stored:
+            found = await stored.bases.find(work.tenant_id, [work.base_id])
+        return found[0] if found else None
 
     async def _embed(self, embedder: Embedder, chunks: list[Chunk]) -> Vectors:
         async with self._turn:
@@ -98,10 +104,15 @@ class Embedding:
             self._pace.record(len(chunks), monotonic() - start)
         return vectors
 
-    async def _mark(self, work: Work, scope: Scope, identity: str, chunks: list[Chunk]) -> bool:
+    async def _mark(
+        self, work: Work, scope: Scope, identity: str, chunks: list[Chunk], base: KnowledgeBase | None
+    ) -> bool:
         """Record the batch and, after the last one, the end of the work in the same transaction; True for the end."""
         async with self._ground.database.begin() as stored:
             await self._ground.hold(stored, work)
+            found = await stored.bases.find(work.tenant_id, [work.base_id])
+            if found and base is not None and found[0].own_model_id != base.own_model_id:
+                raise Conflict("The base was given another embedding model meanwhile.", hint="It is embedded anew.")
             await stored.chunks.mark_embedded(scope, [chunk.chunk_id for chunk in chunks], identity)
             document = await _find(stored, scope, work.subject)
             if document is None:

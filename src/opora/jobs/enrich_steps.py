@@ -151,6 +151,7 @@ async def _kept(
     """Rows to the engine, then rows, cost and what else belongs to them in one transaction, and their vectors next."""
     ground, document_id = desk.ground, desk.document.document_id
     ids = [row.chunk_id for row in rows]
+    has_model = bool(rows) and await ground.embedders.of(desk.base) is not None
     if rows:
         async with ground.database.begin() as stored:
             await ground.hold(stored, desk.work)
@@ -165,7 +166,7 @@ async def _kept(
             await stored.chunks.put(desk.scope, document, rows)
             own = sum(row.chunk_type is not ChunkType.QUESTION for row in rows)
             await stored.documents.update(desk.scope, replace(document, chunk_count=document.chunk_count + own))
-            if desk.base.indexing.vector and ground.embedder is not None:
+            if desk.base.indexing.vector and has_model:
                 await stored.work.add(ground.follow_up(desk.work, WorkKind.EMBED))
     return state
 

@@ -9,7 +9,18 @@ from datetime import datetime, timedelta
 from opora.domain.errors import OporaError
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
-from opora.ports import Blobs, ChatModel, Clock, Database, Embedder, NewId, Parser, Repositories, SearchEngine, Splitter
+from opora.ports import (
+    Blobs,
+    ChatModel,
+    Clock,
+    Database,
+    Embedders,
+    NewId,
+    Parser,
+    Repositories,
+    SearchEngine,
+    Splitter,
+)
 
 LEASE = timedelta(seconds=60)
 """A worker that does not report for so long is taken for dead."""
@@ -31,7 +42,7 @@ class Ground:
     blobs: Blobs
     parser: Parser
     splitter: Splitter
-    embedder: Embedder | None
+    embedders: Embedders
     writer: ChatModel | None = None
     """The chat model that enriches documents; None: they are not enriched."""
     scope_of: ScopeOf

@@ -20,11 +20,19 @@ from opora.ports import Repositories
 
 async def import_faq(ground: Ground, work: Work) -> None:
     scope = ground.scope_of(work.tenant_id, work.base_id)
-    while not await _step(ground, work, scope):
+    while not await _step(ground, work, scope, await _model(ground, work)):
         pass
 
 
-async def _step(ground: Ground, work: Work, scope: Scope) -> bool:
+async def _model(ground: Ground, work: Work) -> str | None:
+    """The identity of the base's embedding model."""
+    async with ground.database.read() as stored:
+        bases = await stored.bases.find(work.tenant_id, [work.base_id])
+    embedder = await ground.embedders.of(bases[0]) if bases else None
+    return None if embedder is None else embedder.card.identity
+
+
+async def _step(ground: Ground, work: Work, scope: Scope, model: str | None) -> bool:
     """One transaction; True when nothing is left to do."""
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
@@ -37,7 +45,7 @@ async def _step(ground: Ground, work: Work, scope: Scope) -> bool:
         batches = await stored.faq.next_batches(task.task_id, limit=ALL if whole else 1)
         rows = [row for _, text in batches for row in rows_of(text)]
         task = replace(task, status=ImportStatus.PROCESSING, done=task.done + len(rows), updated_at=ground.clock())
-        writer = _writer(ground, stored, scope, bases[0])
+        writer = _writer(ground, stored, scope, bases[0], model)
         if whole:
             await replace_all(writer, rows)
             task = replace(task, added=len(rows))
@@ -53,8 +61,7 @@ async def _step(ground: Ground, work: Work, scope: Scope) -> bool:
     return is_last
 
 
-def _writer(ground: Ground, stored: Repositories, scope: Scope, base: KnowledgeBase) -> FaqWriter:
-    model = None if ground.embedder is None else ground.embedder.card.identity
+def _writer(ground: Ground, stored: Repositories, scope: Scope, base: KnowledgeBase, model: str | None) -> FaqWriter:
     return FaqWriter(stored=stored, scope=scope, base=base, model=model, now=ground.clock(), new_id=ground.new_id)
 
 

@@ -36,6 +36,8 @@ async def ingest(ground: Ground, work: Work) -> None:
     if begun is None:
         return
     document, base = begun
+    embedder = await ground.embedders.of(base)
+    model = None if embedder is None else embedder.card.identity
     if document.indexed_version == 0:
         # An attempt that died, perhaps on other bytes, may have left rows that no table knows of.
         await ground.engine.delete_documents(scope, base.base_id, {document.document_id})
@@ -44,7 +46,7 @@ async def ingest(ground: Ground, work: Work) -> None:
     if new is None:
         return
     await write_keywords(ground.engine, scope, new, base.indexing)
-    await _switch(ground, work, scope, parsed, document, chunks)
+    await _switch(ground, work, scope, parsed, document, chunks, model)
 
 
 async def _begin(ground: Ground, work: Work, scope: Scope) -> tuple[Document, KnowledgeBase] | None:
@@ -103,7 +105,13 @@ async def _announce(
 
 
 async def _switch(
-    ground: Ground, work: Work, scope: Scope, parsed: ParsedDocument, begun: Document, chunks: Sequence[Chunk]
+    ground: Ground,
+    work: Work,
+    scope: Scope,
+    parsed: ParsedDocument,
+    begun: Document,
+    chunks: Sequence[Chunk],
+    model: str | None,
 ) -> None:
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
@@ -120,11 +128,11 @@ async def _switch(
         if document.indexed_version or document.version > 1:
             await stored.chunks.add_strays(scope, document, gone)
             await stored.work.add(ground.follow_up(work, WorkKind.CLEAN_CHUNKS))
-        count, left, own_left = await _counts(ground, stored, scope, document, chunks)
-        vectors = found[0].indexing.vector and ground.embedder is not None
+        count, left, own_left = await _counts(stored, scope, document, chunks, model)
+        vectors = found[0].indexing.vector and model is not None
         if vectors and left:
             await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
-            await _adopt_model(ground, stored, scope, found[0])
+            await _adopt_model(stored, scope, found[0], model)
         own_title = document.title != document.title_from_name
         document = replace(
             document,
@@ -162,20 +170,20 @@ async def _with_questions(stored: Repositories, scope: Scope, chunks: Sequence[C
     ]
 
 
-async def _adopt_model(ground: Ground, stored: Repositories, scope: Scope, base: KnowledgeBase) -> None:
+async def _adopt_model(stored: Repositories, scope: Scope, base: KnowledgeBase, model: str | None) -> None:
     """A base without vectors takes the model that will make its first ones."""
-    if ground.embedder is not None and not base.embedding_model_id:
-        await stored.bases.update(scope, replace(base, embedding_model_id=ground.embedder.card.identity))
+    if model is not None and not base.embedding_model_id:
+        await stored.bases.update(scope, replace(base, embedding_model_id=model))
 
 
 async def _counts(
-    ground: Ground, stored: Repositories, scope: Scope, document: Document, chunks: Sequence[Chunk]
+    stored: Repositories, scope: Scope, document: Document, chunks: Sequence[Chunk], model: str | None
 ) -> tuple[int, int, int]:
     """Searched chunks, rows without a vector, and how many of these are chunks and not forms of their questions."""
     count = sum(chunk.is_searched for chunk in chunks)
-    if ground.embedder is None:
+    if model is None:
         return count, count, count
-    which = (scope, document.document_id, ground.embedder.card.identity)
+    which = (scope, document.document_id, model)
     left = await stored.chunks.count_unembedded(*which)
     return count, left, await stored.chunks.count_unembedded(*which, with_forms=False) if left else 0
 

@@ -18,6 +18,7 @@ async def reindex(ground: Ground, work: Work) -> None:
     scope = ground.scope_of(work.tenant_id, work.base_id)
     async with ground.database.read() as stored:
         bases = await stored.bases.find(work.tenant_id, [work.base_id])
+    embedder = await ground.embedders.of(bases[0]) if bases else None
     page = Page(page=1, page_size=READ_STEP)
     while bases:
         async with ground.database.read() as stored:
@@ -36,9 +37,8 @@ async def reindex(ground: Ground, work: Work) -> None:
         if not bases or document.parse_status is ParseStatus.DELETING:
             return
         left = 0
-        if ground.embedder is not None and bases[0].indexing.vector:
-            identity = ground.embedder.card.identity
-            left = await stored.chunks.count_unembedded(scope, work.subject, identity)
+        if embedder is not None and bases[0].indexing.vector:
+            left = await stored.chunks.count_unembedded(scope, work.subject, embedder.card.identity)
         if left:
             await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
         elif document.parse_status is ParseStatus.PROCESSING and document.version == document.indexed_version:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from opora.domain.errors import DimensionMismatch
+from opora.domain.errors import DimensionMismatch, ModelError
 from opora.domain.knowledge import KnowledgeBase
 from opora.domain.work import WorkKind
 from opora.jobs.ground import Ground
@@ -26,8 +26,10 @@ async def put_right(ground: Ground, *, alone: bool = True) -> None:
         async with ground.database.begin() as stored:
             await stored.work.release_all()
     await check_generation(ground)
-    if ground.embedder is not None:
-        await check_model(ground, ground.embedder.card)
+    default = ground.embedders.default
+    if default is not None:
+        await check_model(ground, default.card)
+    await check_own_models(ground)
     if alone:
         await sweep_blobs(ground)
 
@@ -55,6 +57,27 @@ async def check_generation(ground: Ground) -> None:
         log.warning("The search engine %r is new or out of date: %d documents are written anew.", engine.name, queued)
 
 
+async def check_own_models(ground: Ground) -> None:
+    """Look at the bases that have a model of their own. It is not called: one that is down stops no start."""
+    async with ground.database.read() as stored:
+        found = [await stored.bases.find(ref.tenant_id, [ref.base_id]) for ref in await stored.bases.refs()]
+    for bases in found:
+        for base in bases:
+            if base.own_model_id and base.indexing.vector:
+                await _check_own(ground, base)
+
+
+async def _check_own(ground: Ground, base: KnowledgeBase) -> None:
+    try:
+        embedder = await ground.embedders.of(base)
+    except ModelError as error:
+        log.warning("Knowledge base %r is searched and embedded no more: %s", base.name, error)
+        return
+    if embedder is not None:
+        async with ground.database.begin() as stored:
+            await _check_base(ground, stored, base, embedder.card, is_new=False)
+
+
 async def check_model(ground: Ground, card: EmbedderCard) -> None:
     """Record the size of the model's vectors, and queue what has no vector by it.
 
@@ -74,7 +97,7 @@ async def check_model(ground: Ground, card: EmbedderCard) -> None:
         await stored.set_fact(MODEL_FACT, card.identity)
         for ref in await stored.bases.refs():
             for base in await stored.bases.find(ref.tenant_id, [ref.base_id]):
-                if base.indexing.vector:
+                if base.indexing.vector and not base.own_model_id:
                     await _check_base(ground, stored, base, card, is_new)
 
 

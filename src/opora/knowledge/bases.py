@@ -7,10 +7,11 @@ from dataclasses import replace
 from opora.domain.enrichment import MAX_QUESTION_COUNT, EnrichmentConfig
 from opora.domain.errors import Conflict, InvalidInput, NotFound
 from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase
+from opora.domain.models import ModelKind
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.work import Work, WorkKind
 from opora.ingest.split.config import validate_chunking
-from opora.ports import Clock, Database, Jobs, Listed, NewId, Page
+from opora.ports import Clock, Database, Jobs, Listed, NewId, Page, Repositories
 from opora.text.fold import clean
 from opora.text.names import clean_label
 
@@ -20,11 +21,13 @@ MIN_CHUNK_SIZE = 50
 
 
 class Bases:
-    def __init__(self, database: Database, jobs: Jobs, *, clock: Clock, new_id: NewId) -> None:
+    def __init__(self, database: Database, jobs: Jobs, *, clock: Clock, new_id: NewId, model: str = "") -> None:
+        """``model`` is the identity of the installation's embedding model, '' without one."""
         self._database = database
         self._jobs = jobs
         self._clock = clock
         self._new_id = new_id
+        self._model = model
 
     async def create(
         self,
@@ -37,7 +40,12 @@ class Bases:
         indexing: IndexingStrategy | None = None,
         faq: FaqConfig | None = None,
         enrichment: EnrichmentConfig | None = None,
+        embedding_model_id: str = "",
     ) -> KnowledgeBase:
+        """``embedding_model_id`` is an embedding model of the registry; '' takes that of the installation.
+
+        Raises `NotFound` for an unknown one.
+        """
         now = self._clock()
         base = KnowledgeBase(
             base_id=self._new_id(),
@@ -53,6 +61,7 @@ class Bases:
             updated_at=now,
         )
         async with self._database.begin() as stored:
+            base = replace(base, own_model_id=await self._own_model(stored, scope, embedding_model_id))
             await stored.bases.add(base)
         return base
 
@@ -76,8 +85,12 @@ class Bases:
         description: str | None = None,
         is_pinned: bool | None = None,
         enrichment: EnrichmentConfig | None = None,
+        embedding_model_id: str | None = None,
     ) -> KnowledgeBase:
-        """``enrichment`` is for documents to come; `enrich` has those that are there done too."""
+        """``enrichment`` is for documents to come; `enrich` has those that are there done too.
+
+        Raises `Conflict` for another embedding model once the base holds vectors.
+        """
         async with self._database.begin() as stored:
             found = await stored.bases.find(scope.owner_of(base_id), [base_id])
             if not found:
@@ -90,8 +103,38 @@ class Bases:
                 enrichment=found[0].enrichment if enrichment is None else _enrichment(enrichment),
                 updated_at=self._clock(),
             )
+            if embedding_model_id is not None:
+                base = await self._with_model(stored, scope, base, embedding_model_id)
             await stored.bases.update(scope, base)
+        self._jobs.wake()
         return base
+
+    async def _with_model(
+        self, stored: Repositories, scope: Scope, base: KnowledgeBase, model_id: str
+    ) -> KnowledgeBase:
+        if model_id == base.embedding_model_id and not base.own_model_id:
+            return base
+        own = await self._own_model(stored, scope, model_id)
+        if own == base.own_model_id:
+            return base
+        if models := await stored.chunks.models(replace(scope, include_disabled=True)):
+            raise Conflict(
+                f"This knowledge base holds vectors of the model {', '.join(sorted(models))}, which vectors of another "
+                "one could not be compared with.",
+                hint="Make another knowledge base with the new model, and add the documents to it.",
+                details={"embedding_model_id": base.own_model_id or base.embedding_model_id},
+            )
+        await stored.work.add_for_documents(WorkKind.EMBED, self._clock(), self._new_id, base.base_id)
+        return replace(base, own_model_id=own, embedding_model_id="")
+
+    async def _own_model(self, stored: Repositories, scope: Scope, model_id: str) -> str:
+        """The id of a model of the registry; '' for that of the installation, which has an id too."""
+        if model_id in ("", self._model):
+            return ""
+        entry = await stored.models.get(scope, model_id)
+        if entry.kind is not ModelKind.EMBEDDING:
+            raise InvalidInput.of("embedding_model_id", f"'{entry.name}' is no embedding model.")
+        return entry.model_id
 
     async def enrich(self, scope: Scope, base_id: str) -> int:
         """Queue what the base's enrichment wants and its documents lack; those that were given up are tried again.

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from opora.domain.errors import Conflict, InvalidInput, NotFound
-from opora.domain.knowledge import CHUNK_HARD_CAP, Chunk, ChunkType, Document, IndexingStrategy
+from opora.domain.knowledge import CHUNK_HARD_CAP, Chunk, ChunkType, Document, KnowledgeBase
 from opora.domain.revisions import ChunkRevision, RevisionOrigin
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.index.edits import added_chunk, linked, parent_with, revised, revised_id
 from opora.index.writer import write_keywords, write_vectors
-from opora.ports import Clock, Database, Embedder, Jobs, NewId, Page, Repositories, SearchEngine
+from opora.ports import Clock, Database, Embedders, Jobs, NewId, Page, Repositories, SearchEngine
 from opora.text.fold import clean
 
 READ_STEP = 500
@@ -40,14 +40,14 @@ class ChunkEdits:
         engine: SearchEngine,
         jobs: Jobs,
         *,
-        embedder: Embedder | None,
+        embedders: Embedders,
         clock: Clock,
         new_id: NewId,
     ) -> None:
         self._database = database
         self._engine = engine
         self._jobs = jobs
-        self._embedder = embedder
+        self._embedders = embedders
         self._clock = clock
         self._new_id = new_id
 
@@ -99,7 +99,7 @@ class ChunkEdits:
             document = await _document(stored, scope, document_id)
             chunks = await _all(stored, scope, document_id)
             lineage = await stored.revisions.lineage(scope, behind) if behind else []
-            indexing = await _indexing(stored, document)
+            base = await _base(stored, document)
         pattern = _behind(chunks, behind)
         state = ChunkRevision(
             chunk_id=self._new_id(),
@@ -116,13 +116,13 @@ class ChunkEdits:
         )
         state = replace(state, lineage_id=state.chunk_id)
         chunk = added_chunk(state, pattern)
-        has_vector = await self._to_engine(scope, chunk, indexing)
+        embedded_by = await self._to_engine(scope, chunk, base)
         async with self._database.begin() as stored:
             chunks = await _all(stored, scope, document_id)
             pattern = _behind(chunks, behind)
             place = len(chunks) if pattern is None else chunks.index(pattern) + 1
             await stored.revisions.add(scope, [state])
-            await self._put(stored, scope, [*chunks[:place], chunk, *chunks[place:]], chunk, has_vector=has_vector)
+            await self._put(stored, scope, [*chunks[:place], chunk, *chunks[place:]], chunk, embedded_by=embedded_by)
         self._jobs.wake()
         return await self._stored(scope, chunk.chunk_id)
 
@@ -159,13 +159,13 @@ class ChunkEdits:
             before, states = await _state(stored, scope, chunk_id, self._clock(), yours=yours)
             content = words(states)
             document = await _document(stored, scope, before.document_id)
-            indexing = await _indexing(stored, document)
+            base = await _base(stored, document)
         if content == before.content:
             return before
         revision = states[-1].revision + 1
         new_id = revised_id(states[0].lineage_id, revision, content)
         after = revised(before, chunk_id=new_id, content=content)
-        has_vector = await self._to_engine(scope, after, indexing)
+        embedded_by = await self._to_engine(scope, after, base)
         state = replace(
             states[-1],
             chunk_id=new_id,
@@ -181,7 +181,7 @@ class ChunkEdits:
                 await stored.revisions.add(scope, [*_unkept(states, before), state])
                 chunks = await _all(stored, scope, after.document_id)
                 chunks = [after if one.chunk_id == chunk_id else one for one in chunks]
-                await self._put(stored, scope, chunks, after, gone=before, has_vector=has_vector)
+                await self._put(stored, scope, chunks, after, gone=before, embedded_by=embedded_by)
         except (Conflict, NotFound):
             await self._take_back(scope, document, new_id)
             raise
@@ -195,15 +195,16 @@ class ChunkEdits:
             await stored.work.add(self._work(document, WorkKind.CLEAN_CHUNKS))
         self._jobs.wake()
 
-    async def _to_engine(self, scope: Scope, chunk: Chunk, indexing: IndexingStrategy) -> bool:
-        """Words and vector in one write; whether there is a vector. A failure leaves everything as it was."""
-        if self._embedder is None or not indexing.vector:
-            await write_keywords(self._engine, scope, [chunk], indexing)
-            return False
-        vectors = await self._embedder.embed_passages([chunk.search_text])
-        dimension = self._embedder.card.dimension
-        await write_vectors(self._engine, scope, [chunk], vectors, dimension, indexing)
-        return True
+    async def _to_engine(self, scope: Scope, chunk: Chunk, base: KnowledgeBase) -> str:
+        """Words and vector in one write; the identity of the vector's model, '' where there is none. A failure leaves
+        everything as it was."""
+        embedder = await self._embedders.of(base)
+        if embedder is None or not base.indexing.vector:
+            await write_keywords(self._engine, scope, [chunk], base.indexing)
+            return ""
+        vectors = await embedder.embed_passages([chunk.search_text])
+        await write_vectors(self._engine, scope, [chunk], vectors, embedder.card.dimension, base.indexing)
+        return embedder.card.identity
 
     async def _put(
         self,
@@ -213,7 +214,7 @@ class ChunkEdits:
         new: Chunk | None,
         *,
         gone: Chunk | None = None,
-        has_vector: bool = False,
+        embedded_by: str = "",
     ) -> None:
         """The chunks of a document in their new order, without the one that went; counts and what follows."""
         some = new or gone
@@ -231,12 +232,13 @@ class ChunkEdits:
             changed = [one for one in changed if one.chunk_id != parent.chunk_id]
             changed.append(parent_with(parent, gone.content, new.content if new else ""))
         await stored.chunks.put(scope, document, changed)
-        if new is not None and has_vector and self._embedder is not None:
-            await stored.chunks.mark_embedded(scope, [new.chunk_id], self._embedder.card.identity)
+        if new is not None and embedded_by:
+            await stored.chunks.mark_embedded(scope, [new.chunk_id], embedded_by)
         count = document.chunk_count + (new is not None) - (gone is not None)
         embedded = 0
-        if self._embedder is not None:
-            which = (scope, document.document_id, self._embedder.card.identity)
+        embedder = await self._embedders.of(await _base(stored, document))
+        if embedder is not None:
+            which = (scope, document.document_id, embedder.card.identity)
             embedded = max(0, count - await stored.chunks.count_unembedded(*which, with_forms=False))
         document = replace(document, chunk_count=count, embedded_count=embedded, updated_at=self._clock())
         await stored.documents.update(scope, document)
@@ -337,8 +339,8 @@ async def _document(stored: Repositories, scope: Scope, document_id: str) -> Doc
     return document
 
 
-async def _indexing(stored: Repositories, document: Document) -> IndexingStrategy:
-    return (await stored.bases.find(document.tenant_id, [document.base_id]))[0].indexing
+async def _base(stored: Repositories, document: Document) -> KnowledgeBase:
+    return (await stored.bases.find(document.tenant_id, [document.base_id]))[0]
 
 
 async def _all(stored: Repositories, scope: Scope, document_id: str) -> list[Chunk]:

@@ -12,13 +12,13 @@ from opora.domain.knowledge import BaseType, KnowledgeBase
 from opora.domain.scope import Scope
 from opora.index.faq import FaqWriter
 from opora.knowledge.tags import checked_tags
-from opora.ports import Clock, Database, Jobs, Listed, NewId, Page, Repositories, SearchEngine
+from opora.ports import Clock, Database, Embedders, Jobs, Listed, NewId, Page, Repositories, SearchEngine
 
 log = logging.getLogger(__name__)
 
 
 class FaqEntries:
-    """Every call takes a scope of one FAQ base. ``model`` is the identity of the embedder, None without one."""
+    """Every call takes a scope of one FAQ base."""
 
     def __init__(
         self,
@@ -26,14 +26,14 @@ class FaqEntries:
         engine: SearchEngine,
         jobs: Jobs,
         *,
-        model: str | None,
+        embedders: Embedders,
         clock: Clock,
         new_id: NewId,
     ) -> None:
         self._database = database
         self._engine = engine
         self._jobs = jobs
-        self._model = model
+        self._embedders = embedders
         self._clock = clock
         self._new_id = new_id
 
@@ -147,11 +147,13 @@ class FaqEntries:
         self._jobs.wake()
 
     async def _writer(self, stored: Repositories, scope: Scope, base_id: str) -> FaqWriter:
+        base = await faq_base(stored, scope, base_id)
+        embedder = await self._embedders.of(base)
         return FaqWriter(
             stored=stored,
             scope=replace(scope, include_disabled=True),
-            base=await faq_base(stored, scope, base_id),
-            model=self._model,
+            base=base,
+            model=None if embedder is None else embedder.card.identity,
             now=self._clock(),
             new_id=self._new_id,
         )

@@ -37,17 +37,19 @@ class OpenAIEmbedder:
         passage_prefix: str = "",
         max_tokens: int = 8192,
         vector_threshold: float = 0.0,
+        place: str = "",
         setting: str = "OPORA_EMBEDDING",
         client: GuardedClient | None = None,
     ) -> None:
-        """Prefixes are what some models, such as the E5 family, want before queries and passages."""
+        """Prefixes are what some models, such as the E5 family, want before queries and passages. ``place`` tells a
+        model from one of the same name that is served elsewhere: their vectors are not of one space."""
         self._endpoint = Endpoint(url, key=key, setting=setting, client=client)
         self._model = model
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
         prefixes = f"/{query_prefix}|{passage_prefix}" if query_prefix or passage_prefix else ""
         self._card = EmbedderCard(
-            identity=f"openai/{model}{prefixes}",
+            identity=f"openai/{model}{prefixes}{f'@{place}' if place else ''}",
             dimension=0,
             max_tokens=max_tokens,
             vector_threshold=vector_threshold,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from opora.domain.question import Draft
 from opora.domain.search import SearchResult
 from opora.domain.stream import ResponseType, StreamEvent
-from opora.ports import ChatModel
+from opora.ports import ChatModel, Reranker
 
 Emit = Callable[[StreamEvent], Awaitable[None]]
 
@@ -26,6 +26,8 @@ class RunModels:
     """A smaller one that rewrites questions; the chat model steps in where it fails, or where there is none."""
     vision: ChatModel | None = None
     """One that looks at pictures where the chat model can't."""
+    reranker: Reranker | None = None
+    """None is that of the installation."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,6 +53,10 @@ class Run:
     def chat_model(self, default: ChatModel | None) -> ChatModel | None:
         """Who writes the answer."""
         return self.models.chat if self.models else default
+
+    def reranker(self, default: Reranker | None) -> Reranker | None:
+        """Who judges what was found."""
+        return (self.models.reranker if self.models else None) or default
 
     def understand_models(self, default: ChatModel | None) -> tuple[ChatModel, ...]:
         """Who rewrites the question, and who does it next where that one fails."""

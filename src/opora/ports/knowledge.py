@@ -24,6 +24,10 @@ class BaseRepository(Protocol):
         """Bases of a tenant, or those of the given ids with whoever owns them. Used by `opora.access` and at start."""
         ...
 
+    async def of_model(self, tenant_id: str, model_id: str, *, holding_vectors: bool = False) -> list[KnowledgeBase]:
+        """Bases that are embedded by this model of the registry; only those with vectors where that is asked."""
+        ...
+
     async def update(self, scope: Scope, base: KnowledgeBase) -> None: ...
     async def hide(self, scope: Scope, base_id: str) -> None:
         """Take the base and its documents out of every list and search at once, until `delete` removes the rows.

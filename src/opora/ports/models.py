@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from opora.domain.conversation import Quote
+from opora.domain.knowledge import KnowledgeBase
 from opora.domain.pictures import Picture
 from opora.domain.search import SearchResult
 from opora.ports.values import Vectors
@@ -41,6 +42,23 @@ class Embedder(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class Embedders(Protocol):
+    """Which model a base is embedded by: one of the registry that was chosen for it, or the installation's."""
+
+    @property
+    def default(self) -> Embedder | None:
+        """That of the installation, if any."""
+        ...
+
+    async def of(self, base: KnowledgeBase) -> Embedder | None:
+        """None where no model is configured. The model is not called, so its being down is no error here, and nothing
+        is written, so it may be asked inside a transaction.
+
+        Raises `ModelError` where the base's own model can't be made: that is never the same as having none.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

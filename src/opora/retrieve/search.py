@@ -12,16 +12,17 @@ from opora.domain.faq import is_silenced
 from opora.domain.knowledge import BaseType, ChunkType, KnowledgeBase
 from opora.domain.scope import Scope
 from opora.domain.search import MatchType, ScoreKind, SearchMode, SearchRequest, SearchResult
-from opora.domain.settings import Effective, RetrievalSettings
+from opora.domain.settings import Effective, Origin, RetrievalSettings
 from opora.domain.trace import Drop, Stage
-from opora.ports import Database, Embedder, Vectors
+from opora.ports import Database, Embedder, Embedders, Vectors
 from opora.retrieve import expand, faq
 from opora.retrieve.arms import Arms, EngineDirectory
-from opora.retrieve.fanout import GROUP_TIMEOUT
+from opora.retrieve.fanout import GROUP_TIMEOUT, all_or_nothing
 from opora.retrieve.fuse import KEYWORD, VECTOR, ArmList, Fused, fuse
 from opora.retrieve.limits import Limits, settle
 from opora.retrieve.scales import by_own_best
-from opora.retrieve.targets import Plan, plan
+from opora.retrieve.spaces import Space, by_space, model_floor, require_one_space, united
+from opora.retrieve.targets import Plan, has_vectors, plan
 from opora.text.query import clean_query
 
 STAGE = "found"
@@ -37,7 +38,7 @@ class _Round:
 
 
 class Search:
-    """Hybrid search. ``embedder`` is None where no model is configured: then words alone are searched.
+    """Hybrid search. Bases for which there is no embedding model are searched by words alone.
 
     ``defaults`` are the installation's settings, for callers that bring none of their own.
     """
@@ -47,19 +48,20 @@ class Search:
         *,
         database: Database,
         engines: EngineDirectory,
-        embedder: Embedder | None,
+        embedders: Embedders,
         timeout: float = GROUP_TIMEOUT,
         defaults: Effective | None = None,
     ) -> None:
         self._database = database
         self._engines = engines
-        self._embedder = embedder
+        self._embedders = embedders
         self._timeout = timeout
         self._defaults = defaults or Effective()
 
     async def search(self, scope: Scope, request: SearchRequest, *, settings: Effective | None = None) -> Stage:
         """The best passages of the scope for a question.
 
+        Bases are searched by the model of their vectors, all models at once, each with one vector of the question.
         Raises `InvalidInput` for a blank or overlong question, `NotFound` for a base that is gone,
         `ModelNotConfigured` for a semantic search without a model, `EngineError` when an arm fails: never an empty
         result in its place.
@@ -67,32 +69,64 @@ class Search:
         query = clean_query(request.query)
         if not scope.bases:
             return Stage(warnings=("There is no knowledge base to search.",))
-        values = (settings or self._defaults).values
-        vector = self._start_embedding(query, request.mode)
+        values = _own_floors(settings or self._defaults)
+        spaces = await self._spaces(await self._bases(scope), request.mode)
+        if request.one_space:
+            require_one_space(spaces)
+        plans = [plan(space.bases, request.mode, space.identity) for space in spaces]
+        if request.mode is SearchMode.SEMANTIC and not any(chosen.needs_vector for chosen in plans):
+            raise ModelNotConfigured(
+                "These knowledge bases can't be searched by meaning: there is no embedding model for their vectors.",
+                hint="Set an embedding model (OPORA_EMBEDDING), or search by words.",
+            )
+        calls = [
+            partial(self._in_space, scope, space, chosen, query, request, values)
+            for space, chosen in zip(spaces, plans, strict=True)
+        ]
+        stage = united(await all_or_nothing(calls))
+        if not stage.results:
+            stage = replace(stage, warnings=(*stage.warnings, *await self._waiting(scope)))
+        return replace(stage, model_floor=model_floor(spaces))
+
+    async def _spaces(self, bases: Sequence[KnowledgeBase], mode: SearchMode) -> list[Space]:
+        """The bases by the model of their vectors; words alone need none."""
+        if mode is SearchMode.FULLTEXT:
+            return [Space(embedder=None, bases=tuple(bases))]
+        found: dict[tuple[str, str], Embedder | None] = {}
+        for base in bases:
+            name = (base.tenant_id if base.own_model_id else "", base.own_model_id)
+            if has_vectors(base) and name not in found:
+                found[name] = await self._embedders.of(base)
+        return by_space(
+            (base, found.get((base.tenant_id if base.own_model_id else "", base.own_model_id))) for base in bases
+        )
+
+    async def _in_space(
+        self, scope: Scope, space: Space, chosen: Plan, query: str, request: SearchRequest, values: RetrievalSettings
+    ) -> Stage:
+        """One hybrid search: bases whose vectors, if any, are of one model."""
+        bases = space.bases
+        inside = scope.narrowed(base_ids=tuple(base.base_id for base in bases))
+        warnings = _missing_vectors(chosen, request.mode)
+        vector = _start_embedding(space.embedder, query, request.mode)
         try:
-            bases = await self._bases(scope)
-            card = self._embedder.card if self._embedder is not None else None
-            chosen = plan(bases, request.mode, card.identity if card is not None else None)
-            warnings = self._missing_vectors(chosen, request.mode)
-            threshold = card.vector_threshold if card is not None else 0.0
-            limits = settle(scope, request, values, bases=len(bases), model_threshold=threshold)
+            threshold = space.embedder.card.vector_threshold if space.embedder is not None else 0.0
+            limits = settle(inside, request, values, bases=len(bases), model_threshold=threshold)
             arms = Arms(
-                scope,
+                inside,
                 chosen.groups,
                 engines=self._engines,
                 query=query,
                 vector=vector,
                 seconds=self._timeout,
-                living=partial(self._living, scope),
+                living=partial(self._living, inside),
             )
             found = await self._rounds(arms, limits, bases[0].base_type is BaseType.FAQ)
         finally:
             _settle_future(vector)
         if expand.is_wanted(values, found=len(found.items), has_words=any(g.keyword_ids for g in chosen.groups)):
             warnings += await self._expand(arms, query, found, values, limits)
-        results, drops = await self._hydrate(scope, (query, request.asked), found.items, limits.match_count)
-        if not results:
-            warnings += await self._waiting(scope)
+        results, drops = await self._hydrate(inside, (query, request.asked), found.items, limits.match_count)
         return Stage(results=tuple(results), drops=(*found.drops, *drops), warnings=tuple(warnings))
 
     async def _waiting(self, scope: Scope) -> list[str]:
@@ -118,36 +152,6 @@ class Search:
         if gone:
             raise NotFound("This knowledge base does not exist.", details={"base_id": gone[0]})
         return [found[base_id] for base_id in scope.base_ids]
-
-    def _missing_vectors(self, chosen: Plan, mode: SearchMode) -> list[str]:
-        """Warnings about bases that are searched by words only; an error when the mode wants vectors alone."""
-        if mode is SearchMode.SEMANTIC and not chosen.needs_vector:
-            raise ModelNotConfigured(
-                "These knowledge bases can't be searched by meaning: there is no embedding model for their vectors.",
-                hint="Set an embedding model (OPORA_EMBEDDING), or search by words.",
-            )
-        if mode is SearchMode.FULLTEXT or not chosen.without_vectors:
-            return []
-        names = ", ".join(sorted(base.name for base in chosen.without_vectors))
-        return [f"Searched by words only, for lack of the embedding model: {names}."]
-
-    def _start_embedding(self, query: str, mode: SearchMode) -> asyncio.Future[Vectors] | None:
-        """The query's vector, on its way while the bases are looked up; one for all groups."""
-        if self._embedder is None or mode is SearchMode.FULLTEXT:
-            return None
-        return asyncio.ensure_future(self._embed(query))
-
-    async def _embed(self, query: str) -> Vectors:
-        assert self._embedder is not None
-        vector = await self._embedder.embed_query(query)
-        expected = self._embedder.card.dimension
-        if vector.shape != (expected,):
-            raise DimensionMismatch(
-                f"The model {self._embedder.card.identity} gave a vector of {vector.shape} numbers, not {expected}.",
-                hint="Check the embedding model and build the index again.",
-                details={"model": self._embedder.card.identity, "expected": expected, "actual": vector.size},
-            )
-        return vector
 
     async def _rounds(self, arms: Arms, limits: Limits, is_faq: bool) -> _Round:
         """The first search, and deeper ones where a FAQ base's rows repeat their chunks."""
@@ -244,6 +248,44 @@ def _result(text: SearchResult, item: Fused, rank: int) -> SearchResult:
             scores[KEYWORD] = item.keyword_score
     match_type = MatchType.VECTOR if item.in_vector else MatchType.KEYWORD
     return replace(text, score=item.score, kind=item.kind, match_type=match_type, scores=scores, ranks=ranks)
+
+
+def _missing_vectors(chosen: Plan, mode: SearchMode) -> list[str]:
+    """Warnings about bases that are searched by words only."""
+    if mode is SearchMode.FULLTEXT or not chosen.without_vectors:
+        return []
+    names = ", ".join(sorted(base.name for base in chosen.without_vectors))
+    return [f"Searched by words only, for lack of the embedding model: {names}."]
+
+
+def _own_floors(settings: Effective) -> RetrievalSettings:
+    """The settings, with a floor that came from a model's card left to the card of each base's own model."""
+    if settings.origin("vector_threshold") is Origin.MODEL:
+        return replace(settings.values, vector_threshold=None)
+    return settings.values
+
+
+def _start_embedding(embedder: Embedder | None, query: str, mode: SearchMode) -> asyncio.Future[Vectors] | None:
+    """The query's vector, on its way while words are searched; one for all groups."""
+    if embedder is None or mode is SearchMode.FULLTEXT:
+        return None
+    return asyncio.ensure_future(_embed(embedder, query))
+
+
+async def _embed(embedder: Embedder, query: str) -> Vectors:
+    try:
+        vector = await embedder.embed_query(query)
+    except DimensionMismatch as error:
+        error.details["of"] = "query"
+        raise
+    identity, expected = embedder.card.identity, embedder.card.dimension
+    if vector.shape != (expected,):
+        raise DimensionMismatch(
+            f"The model {identity} gave a vector of {vector.shape} numbers, not {expected}.",
+            hint="Check the embedding model and build the index again.",
+            details={"model": identity, "expected": expected, "actual": vector.size, "of": "query"},
+        )
+    return vector
 
 
 def _settle_future(future: asyncio.Future[Vectors] | None) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opora.domain.errors import InvalidInput
 from opora.domain.knowledge import BaseType, KnowledgeBase
 from opora.domain.scope import Scope
 from opora.domain.search import DEFAULT_MATCH_COUNT, MAX_POOL_SIZE, SearchMode
@@ -31,17 +30,6 @@ def is_explicit(scope: Scope) -> bool:
 
 def has_vectors(base: KnowledgeBase) -> bool:
     return base.indexing.vector
-
-
-def require_one_model(bases: Iterable[KnowledgeBase]) -> None:
-    """Refuse bases whose vectors come from different models; bases without vectors don't count."""
-    models = sorted({base.embedding_model_id for base in bases if has_vectors(base) and base.embedding_model_id})
-    if len(models) > 1:
-        raise InvalidInput.of(
-            "knowledge_base_ids",
-            f"These knowledge bases hold vectors of different models ({', '.join(models)}).",
-            hint="Search them one by one, or embed them again with one model.",
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from opora.ports import Listed, Page
 from opora.store.codec import dump
 from opora.store.connection import Connection
 from opora.store.scoping import folded
-from opora.store.tables import bases, documents, strays, work
+from opora.store.tables import bases, chunks, documents, strays, work
 from opora.store.types import position
 
 
@@ -52,6 +52,13 @@ class SqlBases:
             query = query.where(bases.c.base_id.in_(sorted(base_ids)))
         rows = await self._connection.execute(query.order_by(bases.c.base_id))
         return [BaseRef(base_id=row.base_id, tenant_id=row.tenant_id) for row in rows]
+
+    async def of_model(self, tenant_id: str, model_id: str, *, holding_vectors: bool = False) -> list[KnowledgeBase]:
+        query = sa.select(bases).where(bases.c.tenant_id == tenant_id, bases.c.own_model_id == model_id)
+        query = query.where(sa.not_(bases.c.is_hidden))
+        if holding_vectors:
+            query = query.where(sa.exists().where(chunks.c.base_id == bases.c.base_id, chunks.c.embedded_by != ""))
+        return [_to_base(row) for row in await self._connection.execute(query.order_by(bases.c.base_id))]
 
     async def update(self, scope: Scope, base: KnowledgeBase) -> None:
         owner = scope.owner_of(base.base_id)
@@ -103,6 +110,7 @@ def _to_row(base: KnowledgeBase) -> dict[str, Any]:
         "faq_config": dump(plain(base.faq)),
         "enrichment": dump(plain(base.enrichment)),
         "embedding_model_id": base.embedding_model_id,
+        "own_model_id": base.own_model_id,
         "vector_store_id": base.vector_store_id,
         "is_pinned": base.is_pinned,
         "created_at": base.created_at,
@@ -122,6 +130,7 @@ def _to_base(row: sa.Row[Any]) -> KnowledgeBase:
         faq=build(FaqConfig, json.loads(row.faq_config) if row.faq_config else {}),
         enrichment=build(EnrichmentConfig, json.loads(row.enrichment) if row.enrichment else {}),
         embedding_model_id=row.embedding_model_id,
+        own_model_id=row.own_model_id,
         vector_store_id=row.vector_store_id,
         is_pinned=row.is_pinned,
         created_at=row.created_at,

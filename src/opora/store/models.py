@@ -83,6 +83,7 @@ def _to_row(entry: ModelEntry) -> dict[str, Any]:
         "model": entry.model,
         "base_url": entry.base_url,
         "options": dump(dict(entry.options)),
+        "dimension": entry.dimension,
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
     }
@@ -99,6 +100,7 @@ def _to_entry(row: sa.Row[Any]) -> ModelEntry:
         base_url=row.base_url,
         options=load_mapping(row.options),
         has_key=bool(row.has_key),
+        dimension=row.dimension,
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from opora.api.eventstream import EventStream
 from opora.api.openai.completion import Completion, frames, ready, whole
 from opora.api.openai.conversation import ChatBody, read
-from opora.api.openai.names import HEADER, models_of, scope_of
+from opora.api.openai.names import HEADER, asked, entries_of, models_of
 from opora.api.openai.route import OpenAiRoute, respond
 from opora.api.principal import Caller, Opora
 from opora.chat.pictures import read_pictures
@@ -24,9 +24,9 @@ Bases = Annotated[str, Header(alias=HEADER, description="Ids of knowledge bases,
 @router.post("/chat/completions", summary="Ask knowledge bases as a chat model")
 async def chat_completions(app: Opora, caller: Caller, body: ChatBody, x_knowledge_base_ids: Bases = "") -> Response:
     """Nothing is stored: the conversation is what the client sends. The answer ends when its reader leaves."""
-    scope = await scope_of(app, caller, body.model, x_knowledge_base_ids)
+    scope, model_id = await asked(app, caller, body.model, x_knowledge_base_ids)
     said = read(body.messages)
-    question = app.direct.question(
+    question, models = await app.direct.question(
         scope,
         said.query,
         history=said.history,
@@ -34,9 +34,10 @@ async def chat_completions(app: Opora, caller: Caller, body: ChatBody, x_knowled
         overrides=body.overrides(),
         layers=await app.layers.of(scope),
         pictures=await asyncio.to_thread(read_pictures, said.image_urls),
+        model_id=model_id,
     )
     completion = Completion(question, body.model)
-    events = app.direct.answer(question)
+    events = app.direct.answer(question, models)
     if not body.stream:
         return respond(await whole(completion, events))
     with_usage = body.stream_options is not None and body.stream_options.include_usage
@@ -46,7 +47,8 @@ async def chat_completions(app: Opora, caller: Caller, body: ChatBody, x_knowled
 
 @router.get("/models", summary="Models by the names of OpenAI's clients")
 async def list_models(app: Opora, caller: Caller) -> Response:
-    """One over all knowledge bases, one over each, and the models for vectors and reranking."""
+    """One over all knowledge bases, one over each, one by each chat model of the registry, and the models for vectors
+    and reranking."""
     return respond({"object": "list", "data": await _models(app, caller)})
 
 
@@ -55,7 +57,7 @@ async def see_model(app: Opora, caller: Caller, model: str) -> Response:
     for one in await _models(app, caller):
         if one["id"] == model:
             return respond(one)
-    await scope_of(app, caller, model, "")
+    await asked(app, caller, model, "")
     return respond(_model(model, 0))
 
 
@@ -64,6 +66,7 @@ async def _models(app: Opora, caller: Caller) -> list[dict[str, Any]]:
     for model in (app.embedder, app.reranker):
         if model is not None:
             named.append((model.card.identity, 0))
+    named += await entries_of(app, caller)
     return [_model(name, created) for name, created in named]
 
 

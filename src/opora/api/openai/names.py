@@ -1,4 +1,4 @@
-"""Which knowledge bases a request means: by the name of its model, or by a header."""
+"""What a request means by the name of its model: knowledge bases, which a header may name too, and a chat model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import AsyncIterator
 
 from opora.api.envelope import MAX_ID_CHARS, MAX_PAGE_SIZE
 from opora.api.principal import App
+from opora.chat.registry import EXTRACTIVE
 from opora.domain.errors import InvalidInput, NotFound
 from opora.domain.knowledge import KnowledgeBase
+from opora.domain.models import ModelEntry, ModelKind
 from opora.domain.scope import Principal, Scope
 from opora.ports import Page
 
@@ -16,6 +18,49 @@ EVERYTHING = "opora"
 """The model over all bases of the caller; ``opora:NAME`` or ``opora:ID`` is the one over a base."""
 HEADER = "X-Knowledge-Base-IDs"
 _OF_ONE = f"{EVERYTHING}:"
+_BY = f"@{EVERYTHING}"
+"""Stands between a chat model and the bases: ``CHAT@opora``, ``CHAT@opora:NAME``."""
+
+
+async def asked(app: App, caller: Principal, model: str, header: str) -> tuple[Scope, str]:
+    """The scope and the id of the chat model, '' for that of the installation.
+
+    Raises `NotFound` for a model or base that is not there for the caller, `InvalidInput` for a name of several.
+    """
+    chat, bases = _parts(model)
+    scope = await scope_of(app, caller, bases, header)
+    ready = {EXTRACTIVE, *(one["id"] for one in app.models() if one["type"] == ModelKind.CHAT)}
+    if not chat or chat in ready:
+        return scope, chat
+    return scope, (await entry_of(app, caller, ModelKind.CHAT, chat)).model_id
+
+
+def _parts(model: str) -> tuple[str, str]:
+    """The names of the chat model, '' for none, and of what is asked."""
+    if model == EVERYTHING or model.startswith(_OF_ONE):
+        return "", model
+    chat, mark, rest = model.partition(_BY)
+    return (chat, f"{EVERYTHING}{rest}") if chat and mark else ("", model)
+
+
+async def entry_of(app: App, caller: Principal, kind: ModelKind, name: str) -> ModelEntry:
+    """The model of the registry by its id or its name. Raises `NotFound` where there is none."""
+    entry: ModelEntry | None = await app.registry.named(await app.access.tenant(caller), kind, name)
+    if entry is None:
+        raise NotFound("There is no such model.")
+    return entry
+
+
+async def entries_of(app: App, caller: Principal) -> list[tuple[str, int]]:
+    """Names of the registry's models as `asked` and `entry_of` take them, each with when it was kept, in seconds."""
+    entries = await app.registry.all(await app.access.tenant(caller))
+    shared = Counter((entry.kind, entry.name) for entry in entries)
+    named = []
+    for entry in entries:
+        name = entry.name if shared[entry.kind, entry.name] == 1 and _BY not in entry.name else entry.model_id
+        is_chat = entry.kind is ModelKind.CHAT
+        named.append((f"{name}{_BY}" if is_chat else name, int(entry.created_at.timestamp())))
+    return named
 
 
 async def scope_of(app: App, caller: Principal, model: str, header: str) -> Scope:

@@ -1,4 +1,4 @@
-"""``/v1/embeddings`` and ``/v1/rerank``: the installation's own models, for other programs."""
+"""``/v1/embeddings`` and ``/v1/rerank``: the models of the installation and of the registry, for other programs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from opora.api.fields import QueryText
-from opora.api.openai.names import EVERYTHING
+from opora.api.openai.names import EVERYTHING, entry_of
 from opora.api.openai.route import OpenAiRoute, respond
-from opora.api.principal import Caller, Opora
-from opora.domain.errors import InvalidInput, ModelNotConfigured, NotFound
+from opora.api.principal import App, Caller, Opora
+from opora.domain.errors import InvalidInput, ModelNotConfigured
+from opora.domain.models import ModelKind
+from opora.domain.scope import Principal
+from opora.ports import Embedder, Reranker
 from opora.text.token_count import estimate_tokens
 
 router = APIRouter(tags=["openai"], route_class=OpenAiRoute)
@@ -61,18 +64,15 @@ class RerankBody(BaseModel):
 
 @router.post("/embeddings", summary="Vectors of texts")
 async def embeddings(app: Opora, caller: Caller, body: EmbeddingsBody) -> Response:
-    embedder = app.embedder
-    if embedder is None:
-        raise ModelNotConfigured("There is no embedding model.", hint="Set OPORA_EMBEDDING.")
-    card = embedder.card
-    _check_name(body.model, card.identity)
-    if body.dimensions not in (None, card.dimension):
-        raise InvalidInput.of("dimensions", f"Vectors of this model have {card.dimension} numbers.")
+    embedder = await _embedder(app, caller, body.model)
     texts = body.texts()
+    _check_dimensions(body.dimensions, embedder.card.dimension)
     if body.input_type == "query":
         vectors = [await embedder.embed_query(text) for text in texts]
     else:
         vectors = list(await embedder.embed_passages(texts))
+    card = embedder.card
+    _check_dimensions(body.dimensions, card.dimension)
     data = [
         {"object": "embedding", "index": index, "embedding": _encoded(vector, body.encoding_format)}
         for index, vector in enumerate(vectors)
@@ -83,10 +83,7 @@ async def embeddings(app: Opora, caller: Caller, body: EmbeddingsBody) -> Respon
 @router.post("/rerank", summary="Scores of passages for a question")
 async def rerank(app: Opora, caller: Caller, body: RerankBody) -> Response:
     """Best first, each with its place in the request."""
-    reranker = app.reranker
-    if reranker is None:
-        raise ModelNotConfigured("There is no reranking model.", hint="Set one; the guide to settings says how.")
-    _check_name(body.model, reranker.card.identity)
+    reranker = await _reranker(app, caller, body.model)
     texts = [one if isinstance(one, str) else one.text for one in body.documents]
     scores = await reranker.rerank(body.query, texts)
     order = sorted(range(len(texts)), key=lambda index: (-scores[index], index))[: body.top_n]
@@ -97,9 +94,34 @@ async def rerank(app: Opora, caller: Caller, body: RerankBody) -> Response:
     return respond({"model": reranker.card.identity, "results": results, "usage": _usage([body.query, *texts])})
 
 
-def _check_name(name: str, identity: str) -> None:
-    if name not in (identity, EVERYTHING):
-        raise NotFound("There is no such model.")
+async def _embedder(app: App, caller: Principal, name: str) -> Embedder:
+    embedder: Embedder | None = app.embedder
+    if embedder is not None and name in (embedder.card.identity, EVERYTHING):
+        return embedder
+    if embedder is None and name == EVERYTHING:
+        raise ModelNotConfigured("There is no embedding model.", hint="Set OPORA_EMBEDDING.")
+    entry = await entry_of(app, caller, ModelKind.EMBEDDING, name)
+    own: Embedder = await app.registry.embedder(await app.access.tenant(caller), entry.model_id)
+    return own
+
+
+async def _reranker(app: App, caller: Principal, name: str) -> Reranker:
+    reranker: Reranker | None = app.reranker
+    if reranker is not None and name in (reranker.card.identity, EVERYTHING):
+        return reranker
+    if reranker is None and name == EVERYTHING:
+        raise ModelNotConfigured("There is no reranking model.", hint="Set one; the guide to settings says how.")
+    entry = await entry_of(app, caller, ModelKind.RERANK, name)
+    scope = await app.access.tenant(caller)
+    own = await app.registry.reranker(scope, entry.model_id, asked_for=True)
+    assert own is not None, "an entry that was named"
+    return own
+
+
+def _check_dimensions(wanted: int | None, there: int) -> None:
+    """``there`` is 0 before a model has given its first vector."""
+    if there and wanted not in (None, there):
+        raise InvalidInput.of("dimensions", f"Vectors of this model have {there} numbers.")
 
 
 def _encoded(vector: Any, encoding: str) -> list[float] | str:

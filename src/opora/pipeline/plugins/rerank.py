@@ -31,7 +31,7 @@ class Rerank:
             draft.found,
             query=draft.query,
             settings=settings,
-            reranker=self._reranker,
+            reranker=run.reranker(self._reranker),
             explicit_scope=question.scope.document_ids is not None or question.scope.tag_ids is not None,
             vector_threshold=settings.values.vector_threshold or 0.0,
         )

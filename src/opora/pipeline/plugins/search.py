@@ -42,6 +42,7 @@ class Search:
         return replace(
             draft,
             found=(*stage.results, *pages),
+            model_floor=stage.model_floor,
             drops=(*draft.drops, *stage.drops),
             warnings=(*draft.warnings, *stage.warnings, *warnings),
         )

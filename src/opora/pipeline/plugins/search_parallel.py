@@ -38,6 +38,8 @@ class SearchParallel:
             return await call_next(draft)
         draft = await self._found(draft)
         point = replace(self._gate, confidence=values.answer_confidence, cosine=values.answer_floor)
+        if draft.model_floor is not None:
+            point = replace(point, model_floor=draft.model_floor)
         passages = [result for result in draft.found if result.match_type not in (MatchType.GRAPH, MatchType.WEB)]
         verdict = nothing_found(draft.query, passages, point)
         # What the graph or the web found has no retrieval score to be judged by: the reranker looks at it.
