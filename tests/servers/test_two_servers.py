@@ -16,7 +16,7 @@ import pytest
 from redis.asyncio import Redis
 from tests.api.test_chat import asking, continuing, stop, stored
 
-from .models import Provider, providing
+from .provider import Provider, providing
 from .postgres import PostgresServer
 
 pytestmark = pytest.mark.slow
