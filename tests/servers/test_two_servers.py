@@ -16,8 +16,8 @@ import pytest
 from redis.asyncio import Redis
 from tests.api.test_chat import asking, continuing, stop, stored
 
-from .provider import Provider, providing
 from .postgres import PostgresServer
+from .provider import Provider, providing
 
 pytestmark = pytest.mark.slow
 
