@@ -243,9 +243,9 @@ def test_pictures_of_a_question_are_shown_with_it_as_data(page: Page, api: FakeA
     ]
     page.goto("/#s=s-1")
     picture = page.locator(".question .pictures img")
+    expect(page.locator(".question .notice")).to_have_count(1)  # until then the second picture stands there too
     expect(picture).to_have_attribute("alt", hostile)
     expect(picture).to_have_js_property("naturalWidth", 40)
-    expect(page.locator(".question .notice")).to_have_count(1)
     expect(page.locator(".question > p")).to_have_count(0)
     expect(answer(page).locator(".actions button")).to_have_count(1)
     expect(page).not_to_have_title("x")
