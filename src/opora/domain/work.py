@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol, Self
 
 
 class WorkKind(StrEnum):
@@ -27,6 +28,16 @@ class WorkKind(StrEnum):
     """Take chunks that a document no longer has out of the engine (subject: document id)."""
 
 
+class InBase(Protocol):
+    """What belongs to a knowledge base and its tenant."""
+
+    @property
+    def tenant_id(self) -> str: ...
+
+    @property
+    def base_id(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     work_id: str
@@ -40,3 +51,16 @@ class Work:
     lease_until: datetime | None = None
     error: str = ""
     created_at: datetime
+
+    @classmethod
+    def new(cls, kind: WorkKind, subject: str, *, of: InBase, work_id: str, now: datetime) -> Self:
+        """Work that may begin at once, in the base that ``of`` belongs to."""
+        return cls(
+            work_id=work_id,
+            kind=kind,
+            tenant_id=of.tenant_id,
+            base_id=of.base_id,
+            subject=subject,
+            not_before=now,
+            created_at=now,
+        )

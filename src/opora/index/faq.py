@@ -142,13 +142,4 @@ class FaqWriter:
             await self._queue(document.document_id, WorkKind.REINDEX)
 
     async def _queue(self, subject: str, kind: WorkKind) -> None:
-        work = Work(
-            work_id=self.new_id(),
-            kind=kind,
-            tenant_id=self.base.tenant_id,
-            base_id=self.base.base_id,
-            subject=subject,
-            not_before=self.now,
-            created_at=self.now,
-        )
-        await self.stored.work.add(work)
+        await self.stored.work.add(Work.new(kind, subject, of=self.base, work_id=self.new_id(), now=self.now))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from opora.domain.errors import OporaError
 from opora.domain.scope import Scope
@@ -56,13 +56,4 @@ class Ground:
 
     def follow_up(self, held: Work, kind: WorkKind) -> Work:
         """Another step on the same subject, to be added in the transaction that made it necessary."""
-        now: datetime = self.clock()
-        return Work(
-            work_id=self.new_id(),
-            kind=kind,
-            tenant_id=held.tenant_id,
-            base_id=held.base_id,
-            subject=held.subject,
-            not_before=now,
-            created_at=now,
-        )
+        return Work.new(kind, held.subject, of=held, work_id=self.new_id(), now=self.clock())

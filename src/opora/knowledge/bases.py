@@ -154,18 +154,10 @@ class Bases:
 
     async def delete(self, scope: Scope, base_id: str) -> None:
         """Hidden at once, with all its documents; taken out of engine, files and database by a worker."""
-        now = self._clock()
-        work = Work(
-            work_id=self._new_id(),
-            kind=WorkKind.DELETE_BASE,
-            tenant_id=scope.owner_of(base_id),
-            base_id=base_id,
-            subject=base_id,
-            not_before=now,
-            created_at=now,
-        )
+        ref = BaseRef(base_id=base_id, tenant_id=scope.owner_of(base_id))
+        work = Work.new(WorkKind.DELETE_BASE, base_id, of=ref, work_id=self._new_id(), now=self._clock())
         # A scope limited to one document must not take the whole base along.
-        whole = replace(scope, bases=(BaseRef(base_id=base_id, tenant_id=work.tenant_id),))
+        whole = replace(scope, bases=(ref,))
         if whole.document_ids is not None or whole.tag_ids is not None:
             raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
         async with self._database.begin() as stored:

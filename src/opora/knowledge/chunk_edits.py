@@ -248,16 +248,7 @@ class ChunkEdits:
             return await _chunk(stored, scope, chunk_id)
 
     def _work(self, document: Document, kind: WorkKind) -> Work:
-        now = self._clock()
-        return Work(
-            work_id=self._new_id(),
-            kind=kind,
-            tenant_id=document.tenant_id,
-            base_id=document.base_id,
-            subject=document.document_id,
-            not_before=now,
-            created_at=now,
-        )
+        return Work.new(kind, document.document_id, of=document, work_id=self._new_id(), now=self._clock())
 
 
 def _checked(content: str) -> str:

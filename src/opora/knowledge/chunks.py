@@ -49,7 +49,8 @@ class Chunks:
             forms = (await stored.chunks.forms(replace(scope, include_disabled=True), [chunk_id])).get(chunk_id, [])
             rows = [row.chunk_id for row in (chunk, *forms) if row.is_searched]
             if rows:
-                await stored.work.add(self._rewrite(chunk))
+                work_id, now = self._new_id(), self._clock()
+                await stored.work.add(Work.new(WorkKind.REINDEX, chunk.document_id, of=chunk, work_id=work_id, now=now))
         if rows:
             try:
                 await self._engine.set_enabled(scope, chunk.base_id, dict.fromkeys(rows, enabled))
@@ -57,15 +58,3 @@ class Chunks:
                 log.warning("The engine is told later that chunk %s changed: %s", chunk_id, error)
             self._jobs.wake()
         return chunk
-
-    def _rewrite(self, chunk: Chunk) -> Work:
-        now = self._clock()
-        return Work(
-            work_id=self._new_id(),
-            kind=WorkKind.REINDEX,
-            tenant_id=chunk.tenant_id,
-            base_id=chunk.base_id,
-            subject=chunk.document_id,
-            not_before=now,
-            created_at=now,
-        )

@@ -77,15 +77,7 @@ class FaqImports:
         async with self._database.begin() as stored:
             await stored.faq.add_import(scope, task, batches)
             if task.status is ImportStatus.PENDING:
-                work = Work(
-                    work_id=self._new_id(),
-                    kind=WorkKind.IMPORT_FAQ,
-                    tenant_id=task.tenant_id,
-                    base_id=task.base_id,
-                    subject=task.task_id,
-                    not_before=task.created_at,
-                    created_at=task.created_at,
-                )
+                work = Work.new(WorkKind.IMPORT_FAQ, task.task_id, of=task, work_id=self._new_id(), now=task.created_at)
                 await stored.work.add(work)
         self._jobs.wake()
 

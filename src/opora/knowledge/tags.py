@@ -84,7 +84,7 @@ class Tags:
             left, document_ids = await stored.tags.take_off(scope, tag)
             await stored.tags.delete(scope, tag_id)
             for document_id in sorted(document_ids):
-                await stored.work.add(self._rewrite(tag.tenant_id, base_id, document_id))
+                await stored.work.add(self._rewrite(tag, document_id))
         await self._tell(scope, base_id, left)
 
     async def put_on(self, scope: Scope, tag_ids_by_document: Mapping[str, Sequence[str]]) -> list[Document]:
@@ -98,7 +98,7 @@ class Tags:
                 tag_ids = await checked_tags(stored, scope, document.base_id, given)
                 rows = await stored.tags.set_on_document(scope, document_id, tag_ids)
                 documents.append(replace(document, tag_ids=tag_ids))
-                await stored.work.add(self._rewrite(document.tenant_id, document.base_id, document_id))
+                await stored.work.add(self._rewrite(document, document_id))
                 told.append((document.base_id, {key: tag_ids for key, is_searched in rows.items() if is_searched}))
         for base_id, rows_of_base in told:
             await self._tell(scope, base_id, rows_of_base)
@@ -112,17 +112,8 @@ class Tags:
             log.warning("The engine is told later that tags in %s changed: %s", base_id, error)
         self._jobs.wake()
 
-    def _rewrite(self, tenant_id: str, base_id: str, document_id: str) -> Work:
-        now = self._clock()
-        return Work(
-            work_id=self._new_id(),
-            kind=WorkKind.REINDEX,
-            tenant_id=tenant_id,
-            base_id=base_id,
-            subject=document_id,
-            not_before=now,
-            created_at=now,
-        )
+    def _rewrite(self, of: Tag | Document, document_id: str) -> Work:
+        return Work.new(WorkKind.REINDEX, document_id, of=of, work_id=self._new_id(), now=self._clock())
 
 
 async def checked_tags(stored: Repositories, scope: Scope, base_id: str, tag_ids: Collection[str]) -> tuple[str, ...]:

@@ -90,18 +90,7 @@ class SqlWork:
         if kind is WorkKind.EMBED:
             chosen.append(d.embedded_count < d.chunk_count)
         found = (await self._connection.execute(sa.select(d.document_id, d.base_id, d.tenant_id).where(*chosen))).all()
-        rows = [
-            Work(
-                work_id=new_id(),
-                kind=kind,
-                tenant_id=row.tenant_id,
-                base_id=row.base_id,
-                subject=row.document_id,
-                not_before=now,
-                created_at=now,
-            )
-            for row in found
-        ]
+        rows = [Work.new(kind, row.document_id, of=row, work_id=new_id(), now=now) for row in found]
         await self._insert([_to_row(item) for item in rows])
         if kind is not WorkKind.ENRICH:
             again = sa.update(documents).where(*chosen, d.parse_status == ParseStatus.COMPLETED.value)
