@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from opora.chat.choosing import Chooser
 from opora.chat.citations import CitationChecker
 from opora.chat.layers import LayeredSettings
 from opora.chat.orchestrator import Orchestrator
@@ -46,12 +47,9 @@ async def replica(data: Path, url: str, prefix: str, *, lease: float = 15.0) -> 
         checker=CitationChecker(database, FileBlobs(data / "blobs")),
         titles=Titles(database, None, now),
         layers=LayeredSettings(database, clock=now, new_id=new_id),
-        registry=registry,
+        chooser=Chooser(registry, card=None, installation={}, has_chat_model=False),
         clock=now,
         new_id=new_id,
-        card=None,
-        installation={},
-        has_chat_model=False,
         answer_seconds=60,
     )
     try:

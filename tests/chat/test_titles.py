@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from opora.chat import service
+from opora.chat import choosing
 from opora.chat.titles import TITLE_CHARS, cleaned, shortened
 from opora.domain.errors import InvalidInput, ModelError, NotFound
 from opora.domain.scope import Principal
@@ -164,7 +164,7 @@ async def test_the_model_that_answers_makes_the_title_too(talk, monkeypatch) -> 
     async def choose(*ids):
         return RunModels(chat=chosen), {}
 
-    monkeypatch.setattr(service, "named_models", choose)
+    monkeypatch.setattr(choosing, "named_models", choose)
     await person.ask(QUESTION, overrides=NO_REWRITE)
     await asyncio.gather(*person.app.chat._answering._naming)
     assert (await title_of(person), default.titles) == ("Другой заголовок", [])

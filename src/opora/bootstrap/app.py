@@ -16,6 +16,7 @@ from opora.bootstrap.sharing import check_folder, is_shared, make_search_engine
 from opora.bootstrap.streams import make_log
 from opora.bootstrap.tracing import TracedManager, make_tracer
 from opora.chat.branches import Branches
+from opora.chat.choosing import Chooser
 from opora.chat.citations import CitationChecker
 from opora.chat.direct import Direct
 from opora.chat.embedders import BaseEmbedders
@@ -280,14 +281,17 @@ class App:
         self._installation = installation
         self.layers = LayeredSettings(database, clock=now, new_id=new_id)
         self.memory = Memory(database=database, clock=now, new_id=new_id)
-        self.direct = Direct(
-            orchestrator=orchestrator,
-            registry=self.registry,
-            clock=now,
-            new_id=new_id,
+        chooser = Chooser(
+            self.registry,
             card=self._card,
             installation=installation,
             has_chat_model=self._models.chat is not None,
+        )
+        self.direct = Direct(
+            orchestrator=orchestrator,
+            chooser=chooser,
+            clock=now,
+            new_id=new_id,
             answer_seconds=self.settings.answer_seconds,
         )
         self.titles = Titles(database, self._models.chat, now)
@@ -298,12 +302,9 @@ class App:
             checker=CitationChecker(database, self._blobs),
             titles=self.titles,
             layers=self.layers,
-            registry=self.registry,
+            chooser=chooser,
             clock=now,
             new_id=new_id,
-            card=self._card,
-            installation=installation,
-            has_chat_model=self._models.chat is not None,
             answer_seconds=self.settings.answer_seconds,
         )
         self.history = HistorySearch(

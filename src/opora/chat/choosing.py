@@ -1,4 +1,4 @@
-"""Chooses the models of one question: those it names, those of its settings, else those of the installation."""
+"""Chooses what one question is answered with: the settings in force, and the models that it, or they, name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from opora.chat.layers import Layers
 from opora.chat.registry import ModelRegistry
+from opora.chat.settings import effective
+from opora.domain.agents import Agent
 from opora.domain.errors import InvalidInput
 from opora.domain.scope import Scope
 from opora.domain.settings import Effective, Origin
 from opora.pipeline.run import RunModels
+from opora.ports import EmbedderCard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +24,58 @@ class Named:
     chat: str = ""
     understand: str = ""
     vision: str = ""
+
+    def or_of(self, agent: Agent | None) -> Named:
+        """With the agent's models where none is named."""
+        if agent is None:
+            return self
+        return Named(
+            chat=self.chat or agent.summary_model_id,
+            understand=self.understand or agent.query_understand_model_id,
+            vision=self.vision or agent.vlm_model_id,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipped:
+    """What one question is answered with; ``models`` are None for those of the installation."""
+
+    settings: Effective
+    models: RunModels | None
+    has_chat_model: bool
+
+
+class Chooser:
+    """``card`` is that of the installation's embedding model, ``installation`` its own retrieval settings."""
+
+    def __init__(
+        self,
+        registry: ModelRegistry,
+        *,
+        card: EmbedderCard | None,
+        installation: Mapping[str, Any],
+        has_chat_model: bool,
+    ) -> None:
+        self._registry = registry
+        self._card = card
+        self._installation = installation
+        self._has_chat_model = has_chat_model
+
+    async def equip(self, scope: Scope, named: Named, layers: Layers, overrides: Mapping[str, Any]) -> Equipped:
+        """Raises `NotFound` for a model that is not there, `InvalidInput` for one of another kind or a setting that
+        does not fit."""
+        models, options = await named_models(self._registry, scope, named.or_of(layers.chosen))
+        settings = effective(
+            card=self._card,
+            installation=self._installation,
+            chat_model=options,
+            tenant=layers.tenant,
+            agent=layers.agent,
+            request=overrides,
+        )
+        models = await with_reranker(self._registry, scope, models, settings)
+        has_chat_model = self._has_chat_model if models is None else models.chat is not None
+        return Equipped(settings=settings, models=models, has_chat_model=has_chat_model)
 
 
 async def named_models(

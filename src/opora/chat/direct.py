@@ -7,12 +7,10 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opora.chat.choosing import Named, named_models, with_reranker
+from opora.chat.choosing import Chooser, Named
 from opora.chat.layers import NO_LAYERS, Layers
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.pictures import with_images
-from opora.chat.registry import ModelRegistry
-from opora.chat.settings import effective
 from opora.domain.conversation import NOTHING_BESIDE, Finish, Round
 from opora.domain.errors import Timeout
 from opora.domain.pictures import Picture
@@ -20,7 +18,7 @@ from opora.domain.question import Draft, Question
 from opora.domain.scope import Scope
 from opora.domain.stream import StreamEvent
 from opora.pipeline.run import Run, RunModels
-from opora.ports import Clock, EmbedderCard, NewId
+from opora.ports import Clock, NewId
 from opora.text.language import detect_language
 from opora.text.query import clean_query
 from opora.text.token_count import estimate_tokens
@@ -43,21 +41,15 @@ class Direct:
         self,
         *,
         orchestrator: Orchestrator,
-        registry: ModelRegistry,
+        chooser: Chooser,
         clock: Clock,
         new_id: NewId,
-        card: EmbedderCard | None,
-        installation: Mapping[str, Any],
-        has_chat_model: bool,
         answer_seconds: float,
     ) -> None:
         self._orchestrator = orchestrator
-        self._registry = registry
+        self._chooser = chooser
         self._clock = clock
         self._new_id = new_id
-        self._card = card
-        self._installation = installation
-        self._has_chat_model = has_chat_model
         self._answer_seconds = answer_seconds
 
     async def question(
@@ -78,16 +70,7 @@ class Direct:
         Raises `InvalidInput` for a query that is empty or too long, or a setting that does not fit.
         """
         text = clean_query(query) if query.strip() or not pictures else ""
-        models, options = await named_models(self._registry, scope, Named(chat=model_id))
-        settings = effective(
-            card=self._card,
-            installation=self._installation,
-            chat_model=options,
-            tenant=layers.tenant,
-            agent=layers.agent,
-            request=overrides or {},
-        )
-        models = await with_reranker(self._registry, scope, models, settings)
+        equipped = await self._chooser.equip(scope, Named(chat=model_id), layers, overrides or {})
         question = Question(
             text=text,
             scope=scope,
@@ -96,16 +79,16 @@ class Direct:
             user_message_id="",
             assistant_message_id=self._new_id(),
             asked_at=self._clock(),
-            settings=settings,
+            settings=equipped.settings,
             prompts=layers.prompts,
             language=detect_language(text),
-            has_chat_model=models.chat is not None if models else self._has_chat_model,
+            has_chat_model=equipped.has_chat_model,
             history=tuple(history),
             instructions=instructions,
             beside=with_images(NOTHING_BESIDE, pictures),
             pictures=tuple(pictures),
         )
-        return question, models
+        return question, equipped.models
 
     async def answer(
         self, question: Question, models: RunModels | None = None

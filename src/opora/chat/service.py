@@ -10,15 +10,13 @@ from functools import partial
 from typing import Any
 
 from opora.chat.answering import Answering
-from opora.chat.choosing import Named, named_models, with_reranker
+from opora.chat.choosing import Chooser, Named
 from opora.chat.citations import CitationChecker
 from opora.chat.layers import LayeredSettings
 from opora.chat.logs import Logs
 from opora.chat.orchestrator import Orchestrator
 from opora.chat.pictures import with_images
-from opora.chat.registry import ModelRegistry
 from opora.chat.rounds import Rounds
-from opora.chat.settings import effective
 from opora.chat.titles import Titles
 from opora.domain.conversation import NOTHING_BESIDE, Beside, Finish, Message
 from opora.domain.errors import NotFound, OporaError
@@ -27,7 +25,7 @@ from opora.domain.question import Question
 from opora.domain.scope import Scope
 from opora.domain.stream import ResponseType, StreamEvent
 from opora.pipeline.run import Run
-from opora.ports import Clock, Database, EmbedderCard, NewId, StreamLog
+from opora.ports import Clock, Database, NewId, StreamLog
 from opora.text.language import detect_language
 from opora.text.query import clean_query
 
@@ -54,12 +52,9 @@ class Chat:
         checker: CitationChecker,
         titles: Titles,
         layers: LayeredSettings,
-        registry: ModelRegistry,
+        chooser: Chooser,
         clock: Clock,
         new_id: NewId,
-        card: EmbedderCard | None,
-        installation: Mapping[str, Any],
-        has_chat_model: bool,
         answer_seconds: float,
     ) -> None:
         self._database = database
@@ -74,13 +69,10 @@ class Chat:
             titles=titles,
             seconds=answer_seconds,
         )
-        self._registry = registry
+        self._chooser = chooser
         self._layers = layers
         self._clock = clock
         self._new_id = new_id
-        self._card = card
-        self._installation = installation
-        self._has_chat_model = has_chat_model
 
     async def start(self) -> None:
         """Flag the answers of a process that died."""
@@ -122,22 +114,8 @@ class Chat:
             assistant_message_id=self._new_id(),
         )
         layers = await self._layers.of(scope, agent_id)
-        agent = layers.chosen
-        named = Named(
-            chat=model_id or (agent.summary_model_id if agent else ""),
-            understand=understand_model_id or (agent.query_understand_model_id if agent else ""),
-            vision=vision_model_id or (agent.vlm_model_id if agent else ""),
-        )
-        models, options = await named_models(self._registry, scope, named)
-        settings = effective(
-            card=self._card,
-            installation=self._installation,
-            chat_model=options,
-            tenant=layers.tenant,
-            agent=layers.agent,
-            request=overrides or {},
-        )
-        models = await with_reranker(self._registry, scope, models, settings)
+        named = Named(chat=model_id, understand=understand_model_id, vision=vision_model_id)
+        equipped = await self._chooser.equip(scope, named, layers, overrides or {})
         question = Question(
             text=text,
             scope=scope,
@@ -146,9 +124,9 @@ class Chat:
             user_message_id=asked.user_message_id,
             assistant_message_id=asked.assistant_message_id,
             asked_at=self._clock(),
-            settings=settings,
+            settings=equipped.settings,
             language=detect_language(text),
-            has_chat_model=models.chat is not None if models else self._has_chat_model,
+            has_chat_model=equipped.has_chat_model,
             explain=explain,
             prompts=layers.prompts,
             beside=with_images(beside, pictures),
@@ -162,7 +140,7 @@ class Chat:
         except OporaError as exc:
             await self._rounds.store(round_, Run(), finish=Finish.ERROR, error=exc.message)
             raise
-        await self._answering.launch(round_, models)
+        await self._answering.launch(round_, equipped.models)
         return asked
 
     async def stop(self, scope: Scope, session_id: str, message_id: str) -> bool:
