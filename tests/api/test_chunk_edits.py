@@ -241,6 +241,19 @@ async def test_the_same_words_change_nothing(work: Work) -> None:
     assert (await work.edit(first["id"], WHOLE[0]))["id"] == first["id"]
 
 
+async def test_children_taken_out_together_are_out_of_their_parent_and_the_numbers_have_no_gap(
+    app: App, http: httpx2.AsyncClient
+) -> None:
+    work = await made(app, http, ChunkingConfig(parent_child=True, parent_size=400, child_size=80, child_overlap=0))
+    children = [chunk for chunk in await work.chunks() if chunk["parent_chunk_id"]]
+    gone = children[:2]
+    await work.http.post(f"/api/v1/chunks/{work.id}/batch-delete", json={"ids": [one["id"] for one in gone]})
+    left = await work.chunks()
+    parent = next(chunk for chunk in left if chunk["id"] == gone[0]["parent_chunk_id"])
+    assert not any(one["content"] in parent["content"] for one in gone)
+    assert sorted(chunk["chunk_index"] for chunk in left) == list(range(len(left)))
+
+
 async def test_a_parent_says_what_its_children_say_and_is_not_edited_itself(app: App, http: httpx2.AsyncClient) -> None:
     work = await made(app, http, ChunkingConfig(parent_child=True, parent_size=400, child_size=80, child_overlap=0))
     children = [chunk for chunk in await work.chunks() if chunk["parent_chunk_id"]]

@@ -78,7 +78,7 @@ async def switch(app: Opora, caller: Caller, document_id: Id, body: ChunkSwitche
 @router.post("/{document_id}/batch-delete", summary="Take chunks out")
 async def delete_many(app: Opora, caller: Caller, document_id: Id, body: ChunkIds) -> Response:
     scope = await app.access.document(caller, document_id)
-    return ok({"ids": await app.chunk_edits.delete(scope, body.ids)})
+    return ok({"ids": await app.chunk_edits.delete(scope, document_id, body.ids)})
 
 
 @router.put("/{document_id}/{chunk_id}", summary="Correct a chunk, switch it on or off")
@@ -105,7 +105,7 @@ async def update(app: Opora, caller: Caller, document_id: Id, chunk_id: Id, body
 async def delete(app: Opora, caller: Caller, document_id: Id, chunk_id: Id) -> Response:
     """It is gone from search at once, and stays away when the document is read anew."""
     scope = await app.access.document(caller, document_id)
-    await app.chunk_edits.delete(scope, [await app.chunk_edits.current_id(scope, chunk_id)])
+    await app.chunk_edits.delete(scope, document_id, [await app.chunk_edits.current_id(scope, chunk_id)])
     return ok({"id": chunk_id})
 
 

@@ -122,29 +122,38 @@ class ChunkEdits:
             pattern = _behind(chunks, behind)
             place = len(chunks) if pattern is None else chunks.index(pattern) + 1
             await stored.revisions.add(scope, [state])
-            await self._put(stored, scope, [*chunks[:place], chunk, *chunks[place:]], chunk, embedded_by=embedded_by)
+            chunks = [*chunks[:place], chunk, *chunks[place:]]
+            await self._put(stored, scope, document_id, chunks, new=chunk, embedded_by=embedded_by)
         self._jobs.wake()
         return await self._stored(scope, chunk.chunk_id)
 
-    async def delete(self, scope: Scope, chunk_ids: Sequence[str]) -> list[str]:
-        """Take chunks of one document out, each by its present id; they stay away when the document is read anew."""
-        now, author = self._clock(), scope.principal.user_id
+    async def delete(self, scope: Scope, document_id: str, chunk_ids: Sequence[str]) -> list[str]:
+        """Take chunks of the document out, each by its present id; they stay away when the document is read anew.
+
+        ``scope`` holds no other document.
+        """
+        ids = list(dict.fromkeys(chunk_ids))
         async with self._database.begin() as stored:
-            for chunk_id in dict.fromkeys(chunk_ids):
-                chunk = await _editable(stored, scope, chunk_id)
-                states = await stored.revisions.lineage(scope, chunk_id) or [_first(chunk, now)]
-                gone = replace(
-                    states[-1],
-                    revision=states[-1].revision + 1,
-                    origin=RevisionOrigin.DELETED,
-                    author=author,
-                    created_at=now,
-                )
-                await stored.revisions.add(scope, [*_unkept(states, chunk), gone])
-                chunks = await _all(stored, scope, chunk.document_id)
-                await self._put(stored, scope, [one for one in chunks if one.chunk_id != chunk_id], None, gone=chunk)
+            gone = [await _editable(stored, scope, chunk_id) for chunk_id in ids]
+            for chunk in gone:
+                await self._record_deletion(stored, scope, chunk)
+            taken = frozenset(ids)
+            left = [one for one in await _all(stored, scope, document_id) if one.chunk_id not in taken]
+            await self._put(stored, scope, document_id, left, gone=gone)
         self._jobs.wake()
-        return list(dict.fromkeys(chunk_ids))
+        return ids
+
+    async def _record_deletion(self, stored: Repositories, scope: Scope, chunk: Chunk) -> None:
+        now = self._clock()
+        states = await stored.revisions.lineage(scope, chunk.chunk_id) or [_first(chunk, now)]
+        last = replace(
+            states[-1],
+            revision=states[-1].revision + 1,
+            origin=RevisionOrigin.DELETED,
+            author=scope.principal.user_id,
+            created_at=now,
+        )
+        await stored.revisions.add(scope, [*_unkept(states, chunk), last])
 
     async def _revise(
         self,
@@ -181,7 +190,9 @@ class ChunkEdits:
                 await stored.revisions.add(scope, [*_unkept(states, before), state])
                 chunks = await _all(stored, scope, after.document_id)
                 chunks = [after if one.chunk_id == chunk_id else one for one in chunks]
-                await self._put(stored, scope, chunks, after, gone=before, embedded_by=embedded_by)
+                await self._put(
+                    stored, scope, after.document_id, chunks, new=after, gone=[before], embedded_by=embedded_by
+                )
         except (Conflict, NotFound):
             await self._take_back(scope, document, new_id)
             raise
@@ -210,31 +221,32 @@ class ChunkEdits:
         self,
         stored: Repositories,
         scope: Scope,
+        document_id: str,
         chunks: Sequence[Chunk],
-        new: Chunk | None,
         *,
-        gone: Chunk | None = None,
+        new: Chunk | None = None,
+        gone: Sequence[Chunk] = (),
         embedded_by: str = "",
     ) -> None:
-        """The chunks of a document in their new order, without the one that went; counts and what follows."""
-        some = new or gone
-        assert some is not None
-        document = await _document(stored, scope, some.document_id)
-        if gone is not None:
-            forms = (await stored.chunks.forms(scope, [gone.chunk_id])).get(gone.chunk_id, [])
-            await stored.chunks.delete(scope, [gone.chunk_id])
-            await stored.chunks.add_strays(scope, document, [gone.chunk_id, *(form.chunk_id for form in forms)])
+        """The chunks of a document in their new order, without those that went; counts and what follows."""
+        document = await _document(stored, scope, document_id)
+        if gone:
+            ids = [one.chunk_id for one in gone]
+            forms = await stored.chunks.forms(scope, ids)
+            await stored.chunks.delete(scope, ids)
+            rows = [form.chunk_id for owned in forms.values() for form in owned]
+            await stored.chunks.add_strays(scope, document, [*ids, *rows])
             await stored.work.add(self._work(document, WorkKind.CLEAN_CHUNKS))
-        before = {chunk.chunk_id: chunk for chunk in chunks}
-        changed = [one for one in linked(chunks) if one != before[one.chunk_id] or one.chunk_id == some.chunk_id]
-        parent = before.get(gone.parent_chunk_id) if gone is not None else None
-        if parent is not None and gone is not None:
-            changed = [one for one in changed if one.chunk_id != parent.chunk_id]
-            changed.append(parent_with(parent, gone.content, new.content if new else ""))
-        await stored.chunks.put(scope, document, changed)
+        now = {one.chunk_id: one for one in linked(chunks)}
+        for one in gone:
+            if one.parent_chunk_id in now:
+                parent = now[one.parent_chunk_id]
+                now[parent.chunk_id] = parent_with(parent, one.content, new.content if new else "")
+        kept = {chunk.chunk_id: chunk for chunk in chunks if new is None or chunk.chunk_id != new.chunk_id}
+        await stored.chunks.put(scope, document, [one for one in now.values() if one != kept.get(one.chunk_id)])
         if new is not None and embedded_by:
             await stored.chunks.mark_embedded(scope, [new.chunk_id], embedded_by)
-        count = document.chunk_count + (new is not None) - (gone is not None)
+        count = document.chunk_count + (new is not None) - len(gone)
         embedded = 0
         embedder = await self._embedders.of(await _base(stored, document))
         if embedder is not None:
