@@ -61,11 +61,9 @@ class LayeredSettings:
     async def set_retrieval(self, scope: Scope, changes: Mapping[str, Any]) -> TenantSettings:
         """Change some of the settings; None takes a tenant's own value away. The whole must make sense."""
         _check_admin(scope)
-        given = proposed({}, changes)
         async with self._database.begin() as stored:
             before = await stored.agents.settings(scope)
-            merged = proposed(before.retrieval, changes) if given or changes else dict(before.retrieval)
-            settings = replace(before, retrieval=merged)
+            settings = replace(before, retrieval=proposed(before.retrieval, changes))
             await stored.agents.put_settings(scope, settings)
         return settings
 

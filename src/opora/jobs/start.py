@@ -60,11 +60,10 @@ async def check_generation(ground: Ground) -> None:
 async def check_own_models(ground: Ground) -> None:
     """Look at the bases that have a model of their own. It is not called: one that is down stops no start."""
     async with ground.database.read() as stored:
-        found = [await stored.bases.find(ref.tenant_id, [ref.base_id]) for ref in await stored.bases.refs()]
-    for bases in found:
-        for base in bases:
-            if base.own_model_id and base.indexing.vector:
-                await _check_own(ground, base)
+        bases = await _all_bases(stored)
+    for base in bases:
+        if base.own_model_id and base.indexing.vector:
+            await _check_own(ground, base)
 
 
 async def _check_own(ground: Ground, base: KnowledgeBase) -> None:
@@ -95,10 +94,17 @@ async def check_model(ground: Ground, card: EmbedderCard) -> None:
         await stored.set_fact(size, str(card.dimension))
         is_new = await stored.get_fact(MODEL_FACT) != card.identity
         await stored.set_fact(MODEL_FACT, card.identity)
-        for ref in await stored.bases.refs():
-            for base in await stored.bases.find(ref.tenant_id, [ref.base_id]):
-                if base.indexing.vector and not base.own_model_id:
-                    await _check_base(ground, stored, base, card, is_new)
+        for base in await _all_bases(stored):
+            if base.indexing.vector and not base.own_model_id:
+                await _check_base(ground, stored, base, card, is_new)
+
+
+async def _all_bases(stored: Repositories) -> list[KnowledgeBase]:
+    """One query a tenant."""
+    by_tenant: dict[str, list[str]] = {}
+    for ref in await stored.bases.refs():
+        by_tenant.setdefault(ref.tenant_id, []).append(ref.base_id)
+    return [base for tenant_id, ids in by_tenant.items() for base in await stored.bases.find(tenant_id, ids)]
 
 
 async def _check_base(

@@ -103,17 +103,17 @@ class FaqEntries:
         """Switches and tags of several entries by id or number; none is changed when one is not there."""
         async with self._database.begin() as stored:
             writer = await self._writer(stored, scope, base_id)
+            earlier = await _find_all(stored, scope, base_id, list(changes))
             records: dict[str, FaqRecord] = {}
-            earlier: list[FaqRecord] = []
-            for ref, change in changes.items():
-                before = await _find(stored, scope, base_id, ref)
-                earlier.append(before)
+            new_tags: dict[tuple[str, ...], None] = {}
+            for before, change in zip(earlier, changes.values(), strict=True):
                 before = records.get(before.entry_id, before)
-                if (tag_ids := change(before.draft).tag_ids) != before.draft.tag_ids:
-                    await checked_tags(stored, scope, base_id, tag_ids)
-                records[before.entry_id] = replace(
-                    before, draft=checked_draft(change(before.draft)), updated_at=writer.now
-                )
+                draft = checked_draft(change(before.draft))
+                if draft.tag_ids != before.draft.tag_ids:
+                    new_tags[draft.tag_ids] = None
+                records[before.entry_id] = replace(before, draft=draft, updated_at=writer.now)
+            for tag_ids in new_tags:
+                await checked_tags(stored, scope, base_id, tag_ids)
             await self._change(writer, records, earlier)
         await self._tell(scope, base_id, list(records.values()))
         return list(records.values())
@@ -122,7 +122,7 @@ class FaqEntries:
         """Ids of what was taken out; raises `NotFound` when one is not there, and takes out none."""
         async with self._database.begin() as stored:
             writer = await self._writer(stored, scope, base_id)
-            found = [await _find(stored, scope, base_id, ref) for ref in refs]
+            found = await _find_all(stored, scope, base_id, list(refs))
             gone = list(dict.fromkeys(record.entry_id for record in found))
             await writer.remove(gone)
         self._jobs.wake()
@@ -187,8 +187,20 @@ async def faq_base(stored: Repositories, scope: Scope, base_id: str) -> Knowledg
 
 
 async def _find(stored: Repositories, scope: Scope, base_id: str, ref: str) -> FaqRecord:
-    numbers = [int(ref)] if ref.isascii() and ref.isdigit() and len(ref) < 18 else []
-    found = await stored.faq.get_many(scope, base_id, entry_ids=[] if numbers else [ref], seq_ids=numbers)
-    if not found:
-        raise NotFound("There is no such entry.", details={"entry_id": ref})
-    return found[0]
+    return (await _find_all(stored, scope, base_id, [ref]))[0]
+
+
+async def _find_all(stored: Repositories, scope: Scope, base_id: str, refs: Sequence[str]) -> list[FaqRecord]:
+    """The entries by their ids or numbers, in this order; raises `NotFound` for the first that is not there."""
+    numbers = {ref: int(ref) for ref in refs if ref.isascii() and ref.isdigit() and len(ref) < 18}
+    ids = [ref for ref in refs if ref not in numbers]
+    found = await stored.faq.get_many(scope, base_id, entry_ids=ids, seq_ids=set(numbers.values()))
+    by_id = {record.entry_id: record for record in found}
+    by_number = {record.seq_id: record for record in found}
+    records: list[FaqRecord] = []
+    for ref in refs:
+        record = by_number.get(numbers[ref]) if ref in numbers else by_id.get(ref)
+        if record is None:
+            raise NotFound("There is no such entry.", details={"entry_id": ref})
+        records.append(record)
+    return records

@@ -94,12 +94,9 @@ class Search:
             return [Space(embedder=None, bases=tuple(bases))]
         found: dict[tuple[str, str], Embedder | None] = {}
         for base in bases:
-            name = (base.tenant_id if base.own_model_id else "", base.own_model_id)
-            if has_vectors(base) and name not in found:
-                found[name] = await self._embedders.of(base)
-        return by_space(
-            (base, found.get((base.tenant_id if base.own_model_id else "", base.own_model_id))) for base in bases
-        )
+            if has_vectors(base) and _model_of(base) not in found:
+                found[_model_of(base)] = await self._embedders.of(base)
+        return by_space((base, found.get(_model_of(base))) for base in bases)
 
     async def _in_space(
         self, scope: Scope, space: Space, chosen: Plan, query: str, request: SearchRequest, values: RetrievalSettings
@@ -210,6 +207,11 @@ class Search:
             for rank, item in enumerate(rest, start=position + 1)
         ]
         return results, drops
+
+
+def _model_of(base: KnowledgeBase) -> tuple[str, str]:
+    """What tells the embedding models of bases apart: a base's own one is its owner's, the other the installation's."""
+    return (base.tenant_id, base.own_model_id) if base.own_model_id else ("", "")
 
 
 def _fused(lists: list[ArmList], limits: Limits) -> _Round:
