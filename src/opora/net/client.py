@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import httpcore2
@@ -93,10 +94,18 @@ class GuardedClient:
         resolve: Resolve = resolve_by_system,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        self._client = httpx2.AsyncClient(
-            transport=_GuardedTransport(policy or AddressPolicy(), resolve, ssl_context),
+        self._policy = policy or AddressPolicy()
+        self._timeout = httpx2.Timeout(read_seconds, connect=connect_seconds)
+        self._resolve = resolve
+        self._ssl_context = ssl_context
+
+    @cached_property
+    def _client(self) -> httpx2.AsyncClient:
+        """Made at the first call: reading the certificates takes time that a start has no use for."""
+        return httpx2.AsyncClient(
+            transport=_GuardedTransport(self._policy, self._resolve, self._ssl_context),
             trust_env=False,
-            timeout=httpx2.Timeout(read_seconds, connect=connect_seconds),
+            timeout=self._timeout,
             max_redirects=MAX_REDIRECTS,
             # A body that was never packed can't grow beyond its limit while it is unpacked.
             headers={"accept-encoding": "identity", "user-agent": "opora"},
@@ -150,7 +159,8 @@ class GuardedClient:
         return Fetched(status=opened.status, headers=opened.headers, body=body, url=opened.url)
 
     async def close(self) -> None:
-        await self._client.aclose()
+        if "_client" in self.__dict__:
+            await self._client.aclose()
 
 
 @contextmanager
