@@ -11,10 +11,8 @@ from opora.domain.conversation import Role
 from opora.domain.errors import InvalidInput, ModelError
 from opora.domain.scope import Scope
 from opora.pipeline.history import without_thinking
-from opora.ports import ChatMessage, ChatModel, ChatOptions, Clock, Database
-from opora.prompt.escape import escape_text
-from opora.prompt.library import LANGUAGE_NAMES, template_text
-from opora.prompt.placeholders import render
+from opora.ports import ChatModel, ChatOptions, Clock, Database
+from opora.prompt.build import title_messages
 from opora.text.language import detect_language
 
 _log = logging.getLogger(__name__)
@@ -93,11 +91,6 @@ class Titles:
 
 
 async def _asked(model: ChatModel, question: str) -> str:
-    language = detect_language(question)
-    values = {
-        "query": escape_text(question[:QUESTION_CHARS]),
-        "language": LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"]),
-    }
-    prompt = render(template_text("generate_session_title", language=language), values)
-    reply = [delta.content async for delta in model.stream([ChatMessage(role="user", content=prompt)], _OPTIONS)]
+    messages = title_messages(question[:QUESTION_CHARS], language=detect_language(question))
+    reply = [delta.content async for delta in model.stream(messages, _OPTIONS)]
     return cleaned("".join(reply))

@@ -10,18 +10,18 @@ from opora.domain.errors import NotFound, OporaError
 from opora.domain.knowledge import Chunk, ChunkType, Document, KnowledgeBase, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
+from opora.index.reading import all_chunks
 from opora.jobs.desk import BudgetSpent, Desk
 from opora.jobs.enrich_queue import is_wanted
 from opora.jobs.enrich_steps import STEPS
 from opora.jobs.ground import Ground, LeaseLost
-from opora.ports import Page, Repositories
+from opora.ports import Repositories
 from opora.text.language import detect_language
 
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 5
 """A model that fails so often is given up: the document stays as it is, and its enrichment says why."""
-READ_STEP = 500
 SAMPLE_CHARS = 2_000
 
 
@@ -88,12 +88,8 @@ async def _ready(stored: Repositories, scope: Scope, document_id: str) -> Docume
 
 async def _own_chunks(stored: Repositories, scope: Scope, document: Document) -> tuple[Chunk, ...]:
     """Those of the document's text; parents hold it twice."""
-    found: list[Chunk] = []
-    page = Page(page=1, page_size=READ_STEP)
-    while items := (await stored.chunks.browse(scope, document.document_id, page)).items:
-        found += [chunk for chunk in items if chunk.chunk_type is ChunkType.TEXT]
-        page = replace(page, page=page.page + 1)
-    return tuple(found)
+    found = await all_chunks(stored, scope, document.document_id)
+    return tuple(chunk for chunk in found if chunk.chunk_type is ChunkType.TEXT)
 
 
 async def _give_up(desk: Desk, reason: str) -> None:

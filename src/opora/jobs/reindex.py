@@ -7,11 +7,10 @@ from dataclasses import replace
 from opora.domain.errors import NotFound
 from opora.domain.knowledge import ParseStatus
 from opora.domain.work import Work, WorkKind
+from opora.index.reading import READ_STEP
 from opora.index.writer import write_keywords
 from opora.jobs.ground import Ground
 from opora.ports import Page
-
-READ_STEP = 500
 
 
 async def reindex(ground: Ground, work: Work) -> None:

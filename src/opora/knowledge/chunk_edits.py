@@ -17,11 +17,11 @@ from opora.domain.revisions import ChunkRevision, RevisionOrigin
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.index.edits import added_chunk, linked, parent_with, revised, revised_id
+from opora.index.reading import all_chunks
 from opora.index.writer import write_keywords, write_vectors
-from opora.ports import Clock, Database, Embedders, Jobs, NewId, Page, Repositories, SearchEngine
+from opora.ports import Clock, Database, Embedders, Jobs, NewId, Repositories, SearchEngine
 from opora.text.fold import clean
 
-READ_STEP = 500
 EDITABLE = frozenset({ChunkType.TEXT})
 
 
@@ -97,7 +97,7 @@ class ChunkEdits:
         behind = await self.current_id(scope, after) if after else ""
         async with self._database.read() as stored:
             document = await _document(stored, scope, document_id)
-            chunks = await _all(stored, scope, document_id)
+            chunks = await all_chunks(stored, scope, document_id)
             lineage = await stored.revisions.lineage(scope, behind) if behind else []
             base = await _base(stored, document)
         pattern = _behind(chunks, behind)
@@ -118,7 +118,7 @@ class ChunkEdits:
         chunk = added_chunk(state, pattern)
         embedded_by = await self._to_engine(scope, chunk, base)
         async with self._database.begin() as stored:
-            chunks = await _all(stored, scope, document_id)
+            chunks = await all_chunks(stored, scope, document_id)
             pattern = _behind(chunks, behind)
             place = len(chunks) if pattern is None else chunks.index(pattern) + 1
             await stored.revisions.add(scope, [state])
@@ -138,7 +138,7 @@ class ChunkEdits:
             for chunk in gone:
                 await self._record_deletion(stored, scope, chunk)
             taken = frozenset(ids)
-            left = [one for one in await _all(stored, scope, document_id) if one.chunk_id not in taken]
+            left = [one for one in await all_chunks(stored, scope, document_id) if one.chunk_id not in taken]
             await self._put(stored, scope, document_id, left, gone=gone)
         self._jobs.wake()
         return ids
@@ -188,7 +188,7 @@ class ChunkEdits:
             async with self._database.begin() as stored:
                 before, states = await _state(stored, scope, chunk_id, self._clock(), yours=content)
                 await stored.revisions.add(scope, [*_unkept(states, before), state])
-                chunks = await _all(stored, scope, after.document_id)
+                chunks = await all_chunks(stored, scope, after.document_id)
                 chunks = [after if one.chunk_id == chunk_id else one for one in chunks]
                 await self._put(
                     stored, scope, after.document_id, chunks, new=after, gone=[before], embedded_by=embedded_by
@@ -344,17 +344,6 @@ async def _document(stored: Repositories, scope: Scope, document_id: str) -> Doc
 
 async def _base(stored: Repositories, document: Document) -> KnowledgeBase:
     return (await stored.bases.find(document.tenant_id, [document.base_id]))[0]
-
-
-async def _all(stored: Repositories, scope: Scope, document_id: str) -> list[Chunk]:
-    """All chunks of a document in order, switched off or not."""
-    found: list[Chunk] = []
-    page = Page(page=1, page_size=READ_STEP)
-    whole = replace(scope, include_disabled=True)
-    while items := (await stored.chunks.browse(whole, document_id, page)).items:
-        found += items
-        page = replace(page, page=page.page + 1)
-    return found
 
 
 def _behind(chunks: Sequence[Chunk], chunk_id: str) -> Chunk | None:
