@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -381,6 +382,22 @@ async def test_connections_that_the_server_closed_are_replaced(
     assert [hit.chunk_id for hit in await engine.search_keyword(scope(), "слово", top_k=1)] == ["a"]
     await engine.write(scope(), [row("b")])
     assert await engine.chunk_ids(scope(), "base") == {"a", "b"}
+
+
+async def test_a_connection_out_of_step_with_its_server_is_given_up_and_the_call_made_again(
+    engine: PostgresEngine,
+) -> None:
+    """As the driver says of one that was cut in the very moment of a call."""
+    asked: list[int] = []
+
+    async def work(connection: Any) -> list[int]:
+        asked.append(await connection.fetchval("SELECT pg_backend_pid()"))
+        if len(asked) == 1:
+            raise asyncpg.InternalClientError("cannot switch to state 11; another operation (2) is in progress")
+        return asked
+
+    first, second = await engine._connections.run(work)
+    assert first != second
 
 
 async def test_a_server_that_is_away_raises_and_no_password_is_shown() -> None:

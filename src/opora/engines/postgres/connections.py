@@ -42,6 +42,7 @@ _PASSING = (
     SerializationError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     ConnectionError,
 )
 """What may go well on a new connection: every call of the engine may be made twice."""
@@ -84,7 +85,11 @@ class Connections:
                 raise EngineError("The search index is closed.", hint="Start Opora again.")
             try:
                 async with (await self._opened()).acquire() as connection:
-                    return await work(connection)
+                    try:
+                        return await work(connection)
+                    except asyncpg.InternalClientError:
+                        connection.terminate()  # it was cut in the middle of a message: nothing can be asked over it
+                        raise
             except _PASSING as error:
                 if attempt == ATTEMPTS or self._closed:
                     raise _failed(error) from error
