@@ -153,6 +153,11 @@ def test_a_broken_workbook_is_a_reason() -> None:
     assert caught.value.reason == "damaged_file"
 
 
+def test_a_cell_of_bars_is_not_taken_for_the_seam_between_cells() -> None:
+    assert rows.row_text(["", "|", ""], None) == " | |"
+    assert rows.row_text(["a", "", ""], None) == "a"
+
+
 cells = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Zs", "Zl", "Zp", "Cf")), max_size=8)
 
 

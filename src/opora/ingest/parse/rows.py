@@ -88,9 +88,10 @@ def cell_text(value: object) -> str:
 
 
 def row_text(cells: Sequence[str], names: Sequence[str] | None) -> str:
-    """The text of a row; empty cells are left out where the columns are named."""
+    """The text of a row; empty cells are left out where the columns are named, and else at its end only."""
     if names is None:
-        return CELL_JOIN.join(cells).rstrip(" |")
+        filled = max((index for index, cell in enumerate(cells, start=1) if cell), default=0)
+        return CELL_JOIN.join(cells[:filled])
     named = [
         f"{names[index]}: {cell}" if index < len(names) and names[index] else cell
         for index, cell in enumerate(cells)
