@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from opora.api.envelope import Id, ok
-from opora.api.fields import Cosine, Ids, QueryText, Share, given
+from opora.api.fields import Cosine, Folder, Ids, MetadataFilter, QueryText, Share, filter_of, given
 from opora.api.principal import Caller, Opora
 from opora.domain.scope import Scope
 from opora.domain.search import DOOR_MATCH_COUNT, MAX_DOOR_MATCH_COUNT, SearchMode, SearchRequest
@@ -35,6 +35,8 @@ class SearchOptions(BaseModel):
     disable_keywords_match: bool = False
     knowledge_ids: Ids | None = None
     tag_ids: Ids | None = None
+    folder: Folder = ""
+    metadata_filter: MetadataFilter | None = None
     explain: bool = False
 
     @model_validator(mode="after")
@@ -80,25 +82,35 @@ async def knowledge_search(app: Opora, caller: Caller, body: KnowledgeSearchBody
         given(body.knowledge_base_ids),
         document_ids=given(body.knowledge_ids),
         tag_ids=given(body.tag_ids),
+        folder=body.folder,
+        fits=filter_of(body.metadata_filter),
     )
-    return await _search(app, scope, body.request(body.query), explain=body.explain)
+    return await _search(app, scope, body, body.query)
 
 
 @router.post("/knowledge-bases/{base_id}/hybrid-search", summary="Search one knowledge base")
 async def hybrid_search(app: Opora, caller: Caller, base_id: Id, body: HybridSearchBody) -> Response:
     scope = await app.access.bases(
-        caller, [base_id], document_ids=given(body.knowledge_ids), tag_ids=given(body.tag_ids)
+        caller,
+        [base_id],
+        document_ids=given(body.knowledge_ids),
+        tag_ids=given(body.tag_ids),
+        folder=body.folder,
+        fits=filter_of(body.metadata_filter),
     )
-    return await _search(app, scope, body.request(body.query_text), explain=body.explain)
+    return await _search(app, scope, body, body.query_text)
 
 
-async def _search(app: Opora, scope: Scope, request: SearchRequest, *, explain: bool) -> Response:
+async def _search(app: Opora, scope: Scope, body: SearchOptions, query: str) -> Response:
+    request = body.request(query)
     tenant = await app.layers.tenant(scope)
     stage: Stage = await app.search.search(scope, request, settings=app.effective(tenant.retrieval))
     beside: dict[str, Any] = {}
     if stage.warnings:
         beside["warnings"] = list(stage.warnings)
-    if explain:
+    if body.explain:
+        if body.folder or body.metadata_filter:
+            beside["documents_searched"] = len(scope.document_ids or ())
         found = candidates([("found", stage.results)], stage.drops)
         beside["candidates"] = [asdict(candidate) for candidate in found]
     return ok([result_json(result) for result in stage.results], **beside)

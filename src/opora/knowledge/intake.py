@@ -10,12 +10,13 @@ from typing import Any
 
 from opora.domain.errors import Conflict, InvalidInput, NotFound, TooLarge
 from opora.domain.faq import FAQ_FILE_TYPE
-from opora.domain.knowledge import Document, ParseReason, ParseStatus
+from opora.domain.knowledge import Document, Origin, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.knowledge.metadata import checked_metadata
 from opora.ports import Blobs, Clock, Database, Jobs, NewId, Repositories
-from opora.text.fold import clean
+from opora.text.fold import clean, is_blank
+from opora.text.folders import clean_folder
 from opora.text.names import clean_file_name, clean_label
 
 UPLOAD_LIMIT = 50 * 1024 * 1024
@@ -52,6 +53,8 @@ class Intake:
         source: str = "",
         title: str = "",
         metadata: Mapping[str, Any] | None = None,
+        folder: str = "",
+        origin: Origin = Origin.FILE,
         replace: bool = False,
     ) -> Document:
         """Store a file and queue it. Raises `Conflict` naming the document when the base has the same bytes.
@@ -60,7 +63,7 @@ class Intake:
         from the same source give the existing document back.
         """
         self._check_size(data)
-        file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+        file_hash = await _hash(data)
         now = self._clock()
         name = clean_file_name(file_name)
         document = Document(
@@ -73,6 +76,8 @@ class Intake:
             file_size=len(data),
             file_hash=file_hash,
             source=_source(source),
+            folder=checked_folder(folder),
+            origin=origin,
             metadata=checked_metadata(metadata),
             created_at=now,
             updated_at=now,
@@ -95,10 +100,10 @@ class Intake:
         content: str,
         source: str = "",
         metadata: Mapping[str, Any] | None = None,
+        folder: str = "",
     ) -> Document:
         """Store Markdown that somebody wrote; its name is its title."""
-        if not content.strip():
-            raise InvalidInput.of("content", "There is no text to store.")
+        _check_text(content)
         if not clean_label(title):
             raise InvalidInput.of("title", "A text needs a title.")
         return await self.add_file(
@@ -109,7 +114,68 @@ class Intake:
             source=source,
             title=title,
             metadata=metadata,
+            folder=folder,
+            origin=Origin.MANUAL,
         )
+
+    async def replace_file(
+        self, scope: Scope, document_id: str, *, file_name: str, data: bytes, version: int | None = None
+    ) -> Document:
+        """A newer version of its file, under the same id; only what changed is embedded anew.
+
+        Raises `Conflict` when the base has these bytes elsewhere, or ``version`` is no longer the last one.
+        """
+        self._check_size(data)
+        name = clean_file_name(file_name)
+        async with self._replacing:
+            earlier = await self._to_be_replaced(scope, document_id, version)
+            new = replace(earlier, file_name=name, origin=Origin.FILE)
+            if earlier.title == earlier.title_from_name:
+                new = _titled(new, "")
+            return await self._newer(scope, earlier, new, data)
+
+    async def rewrite(self, scope: Scope, document_id: str, content: str, *, version: int | None = None) -> Document:
+        """New words of a text that somebody wrote here; only chunks that changed are embedded anew.
+
+        Raises `Conflict` when somebody else changed it after ``version``.
+        """
+        _check_text(content)
+        data = clean(content).encode()
+        self._check_size(data)
+        async with self._replacing:
+            earlier = await self._to_be_replaced(scope, document_id, version)
+            if not _is_written_here(earlier):
+                message = "Only texts that were written here are edited."
+                raise InvalidInput.of("content", message, hint="Replace the file by a newer one, or correct a chunk.")
+            return await self._newer(scope, earlier, earlier, data)
+
+    async def refreshed(self, scope: Scope, document_id: str, data: bytes) -> Document:
+        """What stands at a document's address now; read anew also where nothing changed."""
+        self._check_size(data)
+        async with self._replacing:
+            earlier = await self._to_be_replaced(scope, document_id, None)
+            if earlier.file_hash != await _hash(data):
+                return await self._newer(scope, earlier, earlier, data)
+        return await self.retry(scope, document_id)
+
+    async def _to_be_replaced(self, scope: Scope, document_id: str, version: int | None) -> Document:
+        async with self._database.read() as stored:
+            earlier = visible(await stored.documents.get(scope, document_id))
+        _check_has_file(earlier)
+        if version is not None and version != earlier.version:
+            raise Conflict(
+                f"Somebody changed the document meanwhile: it stands at version {earlier.version}.",
+                hint="Read it again, and make the change to that.",
+                details={"document_id": document_id, "version": earlier.version},
+            )
+        return earlier
+
+    async def _newer(self, scope: Scope, earlier: Document, new: Document, data: bytes) -> Document:
+        new = replace(new, file_size=len(data), file_hash=await _hash(data), updated_at=self._clock())
+        document = await self._replace(scope, earlier, new, data)
+        if document is None:
+            raise NotFound("There is no such document.", details={"document_id": earlier.document_id})
+        return document
 
     async def _add(self, scope: Scope, document: Document, data: bytes) -> Document:
         # Looked up first, so that the usual case of the same bytes writes nothing; the transaction decides.
@@ -132,9 +198,14 @@ class Intake:
         """The document with its new content; None when it was deleted meanwhile."""
         if earlier.file_hash == new.file_hash:
             return await self._again(scope, earlier)
-        await self._blobs.put(earlier.tenant_id, earlier.document_id, earlier.version + 1, data)
-        async with self._database.begin() as stored:
-            document = await self._in_place(stored, scope, earlier, new)
+        where = (earlier.tenant_id, earlier.document_id, earlier.version + 1)
+        await self._blobs.put(*where, data)
+        try:
+            async with self._database.begin() as stored:
+                document = await self._in_place(stored, scope, earlier, new)
+        except Conflict:
+            await self._blobs.delete_version(*where)
+            raise
         if document is None:
             await self._blobs.delete(earlier.tenant_id, earlier.document_id)
             return None
@@ -151,6 +222,7 @@ class Intake:
         document = replace(
             current,
             title=new.title,
+            origin=new.origin,
             file_name=new.file_name,
             file_size=new.file_size,
             file_hash=new.file_hash,
@@ -168,7 +240,7 @@ class Intake:
 
     async def _again(self, scope: Scope, document: Document) -> Document:
         """The same bytes again: nothing to do, unless what failed then was a service and not the bytes."""
-        if document.error_reason not in (ParseReason.EMBEDDING, ParseReason.INDEXING):
+        if document.error_reason not in (ParseReason.EMBEDDING, ParseReason.INDEXING, ParseReason.CANCELLED):
             return document
         return await self.retry(scope, document.document_id)
 
@@ -176,10 +248,7 @@ class Intake:
         """Take up a document again, from the start; one that is under way is left alone."""
         async with self._database.begin() as stored:
             document = visible(await stored.documents.get(scope, document_id))
-            if document.file_type == FAQ_FILE_TYPE:
-                raise InvalidInput.of(
-                    "document_id", "The entries of a FAQ are kept one by one: there is no file to read."
-                )
+            _check_has_file(document)
             if document.parse_status in SETTLED:
                 document = replace(
                     document,
@@ -213,6 +282,34 @@ class Intake:
             not_before=now,
             created_at=now,
         )
+
+
+async def _hash(data: bytes) -> str:
+    return await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+
+
+def checked_folder(folder: str) -> str:
+    try:
+        return clean_folder(folder)
+    except ValueError as error:
+        raise InvalidInput.of("folder", str(error)) from error
+
+
+def _check_text(content: str) -> None:
+    if is_blank(content):
+        raise InvalidInput.of("content", "There is no text to store.")
+
+
+def _check_has_file(document: Document) -> None:
+    if document.file_type == FAQ_FILE_TYPE:
+        raise InvalidInput.of("document_id", "The entries of a FAQ are kept one by one: there is no file to read.")
+
+
+def _is_written_here(document: Document) -> bool:
+    """Also Markdown that was brought in from nowhere in particular: no folder on a disk will bring it in again."""
+    if document.origin is Origin.FILE:
+        return document.file_type == "md" and not document.source
+    return document.origin is Origin.MANUAL
 
 
 def visible(document: Document) -> Document:

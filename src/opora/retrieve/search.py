@@ -67,6 +67,8 @@ class Search:
         query = clean_query(request.query)
         if not scope.bases:
             return Stage(warnings=("There is no knowledge base to search.",))
+        if scope.document_ids is not None and not scope.document_ids:
+            return Stage(warnings=("No document fits what the search was limited to.",))
         values = (settings or self._defaults).values
         vector = self._start_embedding(query, request.mode)
         try:

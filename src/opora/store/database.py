@@ -34,6 +34,7 @@ from opora.store.postgres import begin_in_postgres, own_in_postgres, postgres_en
 from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
+from opora.store.steps import SqlSteps
 from opora.store.tags import SqlTags
 from opora.store.work import SqlWork
 
@@ -67,6 +68,10 @@ class SqlRepositories:
     @cached_property
     def revisions(self) -> SqlRevisions:
         return SqlRevisions(self._connection)
+
+    @cached_property
+    def steps(self) -> SqlSteps:
+        return SqlSteps(self._connection)
 
     @cached_property
     def enrichments(self) -> SqlEnrichments:
