@@ -80,7 +80,7 @@ async def reparse(app: Opora, caller: Caller, body: IdsBody) -> Response:
             rows.append({"id": document_id, "parse_status": document.parse_status.value, "error": ""})
         except OporaError as error:
             rows.append({"id": document_id, "parse_status": "", "error": error.message})
-    return ok(rows)
+    return ok(rows, status=202)
 
 
 @router.post("/move", status_code=202, summary="Move documents to another base or folder")
@@ -93,7 +93,7 @@ async def move(app: Opora, caller: Caller, body: MoveBody) -> Response:
     if body.folder is not None:
         await app.documents.put_in_folder(scope, body.knowledge_ids, body.folder)
     found = await app.documents.get_many(scope, body.knowledge_ids)
-    return ok([document_json(document) for document in found])
+    return ok([document_json(document) for document in found], status=202)
 
 
 @router.post("/copy", status_code=202, summary="Copy documents to another base")
@@ -102,4 +102,4 @@ async def copy(app: Opora, caller: Caller, body: CopyBody) -> Response:
     scope = await app.access.documents(caller, body.knowledge_ids)
     target = await app.access.bases(caller, [body.knowledge_base_id], include_disabled=True)
     copies = await app.transfers.copy(scope, target, body.knowledge_base_id, body.knowledge_ids)
-    return ok([document_json(document) for document in copies])
+    return ok([document_json(document) for document in copies], status=202)

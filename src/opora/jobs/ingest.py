@@ -20,6 +20,7 @@ from opora.domain.knowledge import (
     Chunk,
     Document,
     KnowledgeBase,
+    Origin,
     ParsedDocument,
     ParseReason,
     ParseStatus,
@@ -143,7 +144,7 @@ async def _switch(
         if vectors and left:
             await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
             await _adopt_model(ground, stored, scope, found[0])
-        own_title = document.title != document.title_from_name
+        own_title = document.origin is Origin.MANUAL or document.title != document.title_from_name
         document = replace(
             document,
             title=document.title if own_title else parsed.title.strip() or document.title,
