@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from opora.domain.errors import Conflict
+from opora.domain.filters import read_filter
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, Origin
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
@@ -40,21 +42,34 @@ async def test_a_folder_holds_what_lies_inside_it(
     filled: SqlDatabase, scope_of: Callable[..., Scope], folder: str, expected: str
 ) -> None:
     async with filled.read() as stored:
-        facts = await stored.documents.facts(scope_of("kb-1"), folder=folder)
-        assert "".join(sorted(key[-1] for key, _ in facts)) == expected
+        found = await stored.documents.fitting(scope_of("kb-1"), folder=folder)
+        assert "".join(sorted(key[-1] for key in found)) == expected
         listed = await stored.documents.browse(scope_of("kb-1"), Page(), folder=folder)
         assert listed.total == len(expected)
-        assert await stored.documents.facts(scope_of("kb-1", tenant_id="other"), folder=folder) == []
+        assert await stored.documents.fitting(scope_of("kb-1", tenant_id="other"), folder=folder) == frozenset()
 
 
-async def test_facts_are_metadata_and_what_is_known_of_every_document(
-    filled: SqlDatabase, scope_of: Callable[..., Scope]
+@pytest.mark.parametrize(
+    ("field", "test"),
+    [
+        ("n", {"equals": 2}),
+        ("@folder", {"equals": "a/b"}),
+        ("@title", {"equals": "d-2"}),
+        ("@created_at", {"range": {"gte": "2026-01-02", "lte": "2026-01-02"}}),
+        ("@origin", {"equals": "manual"}),
+    ],
+)
+async def test_a_filter_looks_at_metadata_and_what_is_known_of_every_document(
+    filled: SqlDatabase, scope_of: Callable[..., Scope], field: str, test: dict[str, Any]
 ) -> None:
     async with filled.read() as stored:
-        ((_, facts),) = await stored.documents.facts(scope_of("kb-1"), folder="a/b")
-        assert (facts["n"], facts["@folder"], facts["@origin"], facts["@created_at"]) == (2, "a/b", "manual", NOW)
-        assert dict(facts)["@file_type"] == "txt"
-        assert len(facts) == len(list(facts))
+        for folder, expected in (("a/b", frozenset({"d-2"})), ("b", frozenset())):
+            fits = read_filter({"field": field, **test})
+            assert await stored.documents.fitting(scope_of("kb-1"), folder=folder, fits=fits) == expected
+
+
+async def test_folders_and_owners(filled: SqlDatabase, scope_of: Callable[..., Scope]) -> None:
+    async with filled.read() as stored:
         folders = await stored.documents.folders(scope_of("kb-1"))
         assert folders == {"": 1, "a": 1, "a%": 1, "a/b": 1, "ab": 1}
         assert await stored.documents.owners("default", ["d-0", "absent"]) == {"d-0": "kb-1"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from opora.domain.errors import Forbidden, NotFound, Unauthenticated
-from opora.domain.filters import Facts, Filter
+from opora.domain.filters import Filter
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Principal, Scope
 from opora.ports import Database
 
@@ -74,8 +73,7 @@ class Access:
             )
             if not folder and fits is None:
                 return scope
-            known = await stored.documents.facts(scope, folder=folder or "")
-        left = frozenset(await asyncio.to_thread(_fitting, known, fits))
+            left = await stored.documents.fitting(scope, folder=folder or "", fits=fits)
         is_filtered = document_ids is None and not folder
         return replace(scope, document_ids=left, is_filtered=is_filtered)
 
@@ -123,10 +121,6 @@ class Access:
         return replace(
             scope, principal=principal, document_ids=frozenset({document_id}), include_disabled=include_disabled
         )
-
-
-def _fitting(known: Sequence[tuple[str, Facts]], fits: Filter | None) -> list[str]:
-    return [document_id for document_id, facts in known if fits is None or fits(facts)]
 
 
 def _check_tags(tag_ids: Collection[str], known: Collection[str]) -> None:

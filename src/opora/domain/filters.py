@@ -21,8 +21,19 @@ BOUNDS = ("gt", "gte", "lt", "lte")
 
 Facts = Mapping[str, Any]
 """One document: its metadata, and its own fields under `OWN_FIELDS`."""
-Filter = Callable[[Facts], bool]
+Test = Callable[[Facts], bool]
 _ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents are let through; ``own_fields`` are those of `OWN_FIELDS` that it looks at."""
+
+    test: Test
+    own_fields: frozenset[str]
+
+    def __call__(self, facts: Facts) -> bool:
+        return self.test(facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +52,28 @@ def read_filter(given: Any) -> Filter:
     ``{"and": [...]}``, ``{"or": [...]}``, ``{"not": {...}}`` join conditions; a condition names a ``field`` and one of
     ``equals``, ``in``, ``range`` (``gt``, ``gte``, ``lt``, ``lte``) and ``exists``.
     """
-    left = [MAX_CONDITIONS]
-    return _read(given, "", 1, left)
+    seen: list[str] = []
+    test = _read(given, "", 1, seen)
+    return Filter(test, frozenset(seen) & frozenset(OWN_FIELDS))
 
 
-def _read(given: Any, at: str, depth: int, left: list[int]) -> Filter:
+def _read(given: Any, at: str, depth: int, seen: list[str]) -> Test:
+    """``seen`` gathers what each condition is about, '' for those that join others."""
     if not isinstance(given, Mapping):
         raise _wrong(at, "must be an object")
     if depth > MAX_DEPTH:
         raise _wrong(at, f"conditions nest at most {MAX_DEPTH} levels deep")
-    left[0] -= 1
-    if left[0] < 0:
-        raise _wrong(at, f"a filter has at most {MAX_CONDITIONS} conditions")
     names = set(given)
+    seen.append(str(given.get("field", "")))
+    if len(seen) > MAX_CONDITIONS:
+        raise _wrong(at, f"a filter has at most {MAX_CONDITIONS} conditions")
     if names == {"not"}:
-        inner = _read(given["not"], f"{at}.not", depth + 1, left)
+        inner = _read(given["not"], f"{at}.not", depth + 1, seen)
         return lambda facts: not inner(facts)
     for word, join in (("and", all), ("or", any)):
         if names == {word}:
             parts = [
-                _read(one, f"{at}.{word}[{number}]", depth + 1, left)
+                _read(one, f"{at}.{word}[{number}]", depth + 1, seen)
                 for number, one in enumerate(_list(given[word], f"{at}.{word}"))
             ]
             return _joined(join, parts)
@@ -69,11 +82,11 @@ def _read(given: Any, at: str, depth: int, left: list[int]) -> Filter:
     return _condition(given, at)
 
 
-def _joined(join: Callable[[Iterator[bool]], bool], parts: Sequence[Filter]) -> Filter:
+def _joined(join: Callable[[Iterator[bool]], bool], parts: Sequence[Test]) -> Test:
     return lambda facts: join(part(facts) for part in parts)
 
 
-def _condition(given: Mapping[str, Any], at: str) -> Filter:
+def _condition(given: Mapping[str, Any], at: str) -> Test:
     field = given["field"]
     if not isinstance(field, str) or not 0 < len(field) <= MAX_FIELD_CHARS:
         raise _wrong(f"{at}.field", f"must be a text of at most {MAX_FIELD_CHARS} characters")

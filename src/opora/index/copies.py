@@ -20,7 +20,7 @@ def new_ids(rows: Sequence[Chunk], revisions: Sequence[ChunkRevision], source: s
 
     What a parser made gets the id that it would give it in the new document: reading that anew changes nothing then.
     """
-    contexts = sorted({row.context for row in rows})
+    contexts = sorted({outer for row in rows for outer in _and_outer(row.context)} | {""})
     ids: dict[str, str] = {}
     for row in rows:
         if not is_form(row.chunk_id):
@@ -40,6 +40,12 @@ def new_ids(rows: Sequence[Chunk], revisions: Sequence[ChunkRevision], source: s
             owner = owner_of_form(row.chunk_id)
             ids[row.chunk_id] = form_of_copy(row.chunk_id, ids.get(owner, owner))
     return ids
+
+
+def _and_outer(context: str) -> list[str]:
+    """A context and those around it: a chunk that was taken out tells its own no more."""
+    names = context.split(" > ")
+    return [" > ".join(names[:end]) for end in range(1, len(names) + 1)]
 
 
 def copied(rows: Iterable[Chunk], ids: Mapping[str, str], document: Document, tags: Mapping[str, str]) -> list[Chunk]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from opora.domain.enrichment import Enrichment
-from opora.domain.filters import Facts
+from opora.domain.filters import Filter
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.revisions import ChunkRevision
 from opora.domain.scope import BaseRef, Scope
@@ -77,8 +77,8 @@ class DocumentRepository(Protocol):
         """The base of each of these documents that the tenant has. Used by `opora.access` only."""
         ...
 
-    async def facts(self, scope: Scope, *, folder: str = "") -> list[tuple[str, Facts]]:
-        """Ids of the scope's documents in a folder, and in those inside it, with what filters look at."""
+    async def fitting(self, scope: Scope, *, folder: str = "", fits: Filter | None = None) -> frozenset[str]:
+        """Ids of the scope's documents in a folder, and in those inside it, that a filter lets through."""
         ...
 
     async def folders(self, scope: Scope) -> dict[str, int]:

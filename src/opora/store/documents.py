@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from opora.domain.errors import Conflict, NotFound
 from opora.domain.faq import FAQ_FILE_TYPE
-from opora.domain.filters import OWN_FIELDS, Facts
+from opora.domain.filters import Filter
 from opora.domain.knowledge import Document, Origin, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import WorkKind
@@ -86,10 +87,14 @@ class SqlDocuments:
             found |= {row.document_id: row.base_id for row in await self._connection.execute(query)}
         return found
 
-    async def facts(self, scope: Scope, *, folder: str = "") -> list[tuple[str, Facts]]:
-        columns = [_c.document_id, _c.metadata, *(_c[name] for name in _FACTS)]
+    async def fitting(self, scope: Scope, *, folder: str = "", fits: Filter | None = None) -> frozenset[str]:
+        names = sorted(fits.own_fields) if fits is not None else []
+        columns = [_c.document_id, _c.metadata, *(_c[name[1:]] for name in names)]
         query = sa.select(*columns).where(of_documents(scope), _LIVE, _is_within(folder))
-        return [(row.document_id, Known(row)) for row in await self._connection.execute(query)]
+        rows = await self._connection.execute(query)
+        if fits is None:
+            return frozenset(row.document_id for row in rows)
+        return await asyncio.to_thread(_fitting, rows.all(), names, fits)
 
     async def folders(self, scope: Scope) -> dict[str, int]:
         query = sa.select(_c.folder, sa.func.count().label("knowledge_count")).where(
@@ -197,32 +202,43 @@ def _is_within(folder: str) -> Condition:
 
 
 class Known(Mapping[str, Any]):
-    """A row as filters see it; its metadata is read when one asks for it."""
+    """A document as filters see it; its metadata is read when one asks for it."""
 
-    __slots__ = ("_metadata", "_row")
+    __slots__ = ("_own", "_read", "_text")
 
-    def __init__(self, row: sa.Row[Any]) -> None:
-        self._row = row
-        self._metadata: Mapping[str, Any] | None = None
+    def __init__(self, metadata: str, own: Mapping[str, Any]) -> None:
+        self._text = metadata
+        self._own = own
+        self._read: Mapping[str, Any] | None = None
 
     def __getitem__(self, name: str) -> Any:
-        if name.startswith("@") and name[1:] in _FACTS:
-            return getattr(self._row, name[1:])
-        return self._read()[name]
+        return self._own[name] if name in self._own else self._metadata()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._metadata()
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*(f"@{name}" for name in _FACTS), *self._read()))
+        return iter((*self._own, *self._metadata()))
 
     def __len__(self) -> int:
-        return len(_FACTS) + len(self._read())
+        return len(self._own) + len(self._metadata())
 
-    def _read(self) -> Mapping[str, Any]:
-        if self._metadata is None:
-            self._metadata = load_mapping(self._row.metadata)
-        return self._metadata
+    def _metadata(self) -> Mapping[str, Any]:
+        if self._read is None:
+            self._read = load_mapping(self._text)
+        return self._read
 
 
-_FACTS = tuple(name[1:] for name in OWN_FIELDS)
+def _fitting(rows: Sequence[sa.Row[Any]], names: Sequence[str], fits: Filter) -> frozenset[str]:
+    """One by one, keeping nothing of those that were looked at: thousands of values would wake the collector."""
+    return frozenset(
+        document_id
+        for document_id, metadata, *own in rows
+        if fits(Known(metadata, dict(zip(names, own, strict=True)) if names else _NOTHING))
+    )
+
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 def _absent(document_id: str) -> NotFound:
