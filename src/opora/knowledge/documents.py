@@ -14,8 +14,9 @@ from opora.domain.knowledge import KEPT_VERSION, Document, ParseReason, ParseSta
 from opora.domain.scope import Scope
 from opora.domain.steps import Step
 from opora.domain.work import WorkKind
-from opora.knowledge.intake import SETTLED, Intake, checked_folder, visible
+from opora.knowledge.intake import SETTLED, checked_folder, visible
 from opora.knowledge.metadata import checked_metadata
+from opora.knowledge.versions import Versions
 from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress, SearchEngine
 from opora.text.fold import clean
 from opora.text.names import clean_label
@@ -29,8 +30,8 @@ _OF_DOCUMENTS = (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.REIN
 """What may wait for a document, and is taken back when it is deleted."""
 
 
-class Documents(Intake):
-    """``add_file``, ``add_text`` and ``retry`` are in `Intake`."""
+class Documents(Versions):
+    """``add_file``, ``add_text`` and ``retry`` are in `Intake`, newer versions in `Versions`."""
 
     def __init__(
         self,

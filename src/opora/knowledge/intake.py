@@ -63,7 +63,7 @@ class Intake:
         from the same source give the existing document back.
         """
         self._check_size(data)
-        file_hash = await _hash(data)
+        file_hash = await hash_of(data)
         now = self._clock()
         name = clean_file_name(file_name)
         document = Document(
@@ -82,7 +82,7 @@ class Intake:
             created_at=now,
             updated_at=now,
         )
-        document = _titled(document, title)
+        document = titled(document, title)
         if not (replace and source):
             return await self._add(scope, document, data)
         async with self._replacing:  # two uploads of one source must not write to the same version
@@ -103,7 +103,7 @@ class Intake:
         folder: str = "",
     ) -> Document:
         """Store Markdown that somebody wrote; its name is its title."""
-        _check_text(content)
+        check_text(content)
         if not clean_label(title):
             raise InvalidInput.of("title", "A text needs a title.")
         return await self.add_file(
@@ -117,65 +117,6 @@ class Intake:
             folder=folder,
             origin=Origin.MANUAL,
         )
-
-    async def replace_file(
-        self, scope: Scope, document_id: str, *, file_name: str, data: bytes, version: int | None = None
-    ) -> Document:
-        """A newer version of its file, under the same id; only what changed is embedded anew.
-
-        Raises `Conflict` when the base has these bytes elsewhere, or ``version`` is no longer the last one.
-        """
-        self._check_size(data)
-        name = clean_file_name(file_name)
-        async with self._replacing:
-            earlier = await self._to_be_replaced(scope, document_id, version)
-            new = replace(earlier, file_name=name, origin=Origin.FILE)
-            if earlier.title == earlier.title_from_name:
-                new = _titled(new, "")
-            return await self._newer(scope, earlier, new, data)
-
-    async def rewrite(self, scope: Scope, document_id: str, content: str, *, version: int | None = None) -> Document:
-        """New words of a text that somebody wrote here; only chunks that changed are embedded anew.
-
-        Raises `Conflict` when somebody else changed it after ``version``.
-        """
-        _check_text(content)
-        data = clean(content).encode()
-        self._check_size(data)
-        async with self._replacing:
-            earlier = await self._to_be_replaced(scope, document_id, version)
-            if not _is_written_here(earlier):
-                message = "Only texts that were written here are edited."
-                raise InvalidInput.of("content", message, hint="Replace the file by a newer one, or correct a chunk.")
-            return await self._newer(scope, earlier, earlier, data)
-
-    async def refreshed(self, scope: Scope, document_id: str, data: bytes) -> Document:
-        """What stands at a document's address now; read anew also where nothing changed."""
-        self._check_size(data)
-        async with self._replacing:
-            earlier = await self._to_be_replaced(scope, document_id, None)
-            if earlier.file_hash != await _hash(data):
-                return await self._newer(scope, earlier, earlier, data)
-        return await self.retry(scope, document_id)
-
-    async def _to_be_replaced(self, scope: Scope, document_id: str, version: int | None) -> Document:
-        async with self._database.read() as stored:
-            earlier = visible(await stored.documents.get(scope, document_id))
-        _check_has_file(earlier)
-        if version is not None and version != earlier.version:
-            raise Conflict(
-                f"Somebody changed the document meanwhile: it stands at version {earlier.version}.",
-                hint="Read it again, and make the change to that.",
-                details={"document_id": document_id, "version": earlier.version},
-            )
-        return earlier
-
-    async def _newer(self, scope: Scope, earlier: Document, new: Document, data: bytes) -> Document:
-        new = replace(new, file_size=len(data), file_hash=await _hash(data), updated_at=self._clock())
-        document = await self._replace(scope, earlier, new, data)
-        if document is None:
-            raise NotFound("There is no such document.", details={"document_id": earlier.document_id})
-        return document
 
     async def _add(self, scope: Scope, document: Document, data: bytes) -> Document:
         # Looked up first, so that the usual case of the same bytes writes nothing; the transaction decides.
@@ -248,7 +189,7 @@ class Intake:
         """Take up a document again, from the start; one that is under way is left alone."""
         async with self._database.begin() as stored:
             document = visible(await stored.documents.get(scope, document_id))
-            _check_has_file(document)
+            check_has_file(document)
             if document.parse_status in SETTLED:
                 document = replace(
                     document,
@@ -284,7 +225,7 @@ class Intake:
         )
 
 
-async def _hash(data: bytes) -> str:
+async def hash_of(data: bytes) -> str:
     return await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
 
 
@@ -295,21 +236,14 @@ def checked_folder(folder: str) -> str:
         raise InvalidInput.of("folder", str(error)) from error
 
 
-def _check_text(content: str) -> None:
+def check_text(content: str) -> None:
     if is_blank(content):
         raise InvalidInput.of("content", "There is no text to store.")
 
 
-def _check_has_file(document: Document) -> None:
+def check_has_file(document: Document) -> None:
     if document.file_type == FAQ_FILE_TYPE:
         raise InvalidInput.of("document_id", "The entries of a FAQ are kept one by one: there is no file to read.")
-
-
-def _is_written_here(document: Document) -> bool:
-    """Also Markdown that was brought in from nowhere in particular: no folder on a disk will bring it in again."""
-    if document.origin is Origin.FILE:
-        return document.file_type == "md" and not document.source
-    return document.origin is Origin.MANUAL
 
 
 def visible(document: Document) -> Document:
@@ -330,7 +264,7 @@ def _source(source: str) -> str:
     return clean(source)
 
 
-def _titled(document: Document, title: str) -> Document:
+def titled(document: Document, title: str) -> Document:
     return replace(document, title=clean_label(title) or document.title_from_name)
 
 

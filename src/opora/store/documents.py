@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,6 +18,7 @@ from opora.domain.work import WorkKind
 from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_tags, load_mapping, load_tags
 from opora.store.connection import Connection
+from opora.store.filtering import fitting
 from opora.store.scoping import Condition, folded, in_steps, of_bases, of_documents
 from opora.store.tables import bases, chunk_revisions, chunks, document_steps, documents, enrichments, strays, work
 from opora.store.types import insert_into, position
@@ -94,7 +95,7 @@ class SqlDocuments:
         rows = await self._connection.execute(query)
         if fits is None:
             return frozenset(row.document_id for row in rows)
-        return await asyncio.to_thread(_fitting, rows.all(), names, fits)
+        return await asyncio.to_thread(fitting, rows.all(), names, fits)
 
     async def folders(self, scope: Scope) -> dict[str, int]:
         query = sa.select(_c.folder, sa.func.count().label("knowledge_count")).where(
@@ -199,46 +200,6 @@ def _is_within(folder: str) -> Condition:
         return sa.true()
     inside = folder + "/"
     return sa.or_(_c.folder == folder, sa.func.substr(_c.folder, 1, len(inside)) == inside)
-
-
-class Known(Mapping[str, Any]):
-    """A document as filters see it; its metadata is read when one asks for it."""
-
-    __slots__ = ("_own", "_read", "_text")
-
-    def __init__(self, metadata: str, own: Mapping[str, Any]) -> None:
-        self._text = metadata
-        self._own = own
-        self._read: Mapping[str, Any] | None = None
-
-    def __getitem__(self, name: str) -> Any:
-        return self._own[name] if name in self._own else self._metadata()[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._metadata()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self._own, *self._metadata()))
-
-    def __len__(self) -> int:
-        return len(self._own) + len(self._metadata())
-
-    def _metadata(self) -> Mapping[str, Any]:
-        if self._read is None:
-            self._read = load_mapping(self._text)
-        return self._read
-
-
-def _fitting(rows: Sequence[sa.Row[Any]], names: Sequence[str], fits: Filter) -> frozenset[str]:
-    """One by one, keeping nothing of those that were looked at: thousands of values would wake the collector."""
-    return frozenset(
-        document_id
-        for document_id, metadata, *own in rows
-        if fits(Known(metadata, dict(zip(names, own, strict=True)) if names else _NOTHING))
-    )
-
-
-_NOTHING: Mapping[str, Any] = {}
 
 
 def _absent(document_id: str) -> NotFound:
