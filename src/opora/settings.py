@@ -89,6 +89,11 @@ class Settings(BaseSettings):
         description="Inner hosts (host or host:port), comma-separated, where models that users enter may be called.",
     )
 
+    fetch_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Inner hosts (host or host:port), comma-separated, from which documents may be fetched.",
+    )
+
     engine: str = Field(default="sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")
     search_timeout: float = Field(
         default=30.0,
@@ -162,7 +167,7 @@ class Settings(BaseSettings):
     )
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
-    @field_validator("allowed_hosts", "model_hosts", mode="before")
+    @field_validator("allowed_hosts", "model_hosts", "fetch_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -28,6 +28,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("put", "/api/v1/knowledge-bases/{base_id}"): {"json": {"name": "Чужое"}},
     ("post", "/api/v1/knowledge-bases/{base_id}/knowledge/file"): {"files": {"file": ("a.txt", b"text")}},
     ("post", "/api/v1/knowledge-bases/{base_id}/knowledge/manual"): {"json": {"title": "t", "content": "c"}},
+    ("post", "/api/v1/knowledge-bases/{base_id}/knowledge/url"): {"json": {"url": "http://127.0.0.1:1/a"}},
+    ("put", "/api/v1/knowledge/{document_id}/file"): {"files": {"file": ("a.txt", b"text")}},
     ("put", "/api/v1/chunks/{document_id}/{chunk_id}"): {"json": {"is_enabled": False}},
     ("put", "/api/v1/tenants/{tenant_id}/retrieval-config"): {"json": {"settings": {}}},
     ("post", "/api/v1/tenants/{tenant_id}/retrieval-config/preview"): {"json": {"settings": {}, "query": "q"}},
@@ -172,12 +174,15 @@ async def test_nothing_of_theirs_was_changed(app: App, http: httpx2.AsyncClient,
     assert (await app.chunks.get(scope, theirs["chunk_id"])).enabled
 
 
+_APART = ("/pages/{page}", "/regenerate", "/batch-delete", "/knowledge/url")
+
+
 async def test_the_walk_reaches_what_is_ones_own(app: App, http: httpx2.AsyncClient) -> None:
     """The walk would prove nothing if its calls were refused for another reason."""
     mine = await everything_of(app, LOCAL_PRINCIPAL)
     for method, path in operations(app):
         # These take away what others need; tests of their own call them.
-        if method == "delete" or path.endswith(("/pages/{page}", "/regenerate", "/batch-delete")):
+        if method == "delete" or path.endswith(_APART):
             continue
         response = await call(http, method, path, mine)
         assert response.status_code in (200, 201, 202, 409), (method, path, response.text)
@@ -231,3 +236,36 @@ async def test_search_over_everything_stays_in_the_tenant(http: httpx2.AsyncClie
 
 def filled_list(body: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
     return {key: [filled(one, ids) for one in value] for key, value in body.items()}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("post", "/knowledge/batch-delete", {"ids": ["{document_id}"]}),
+        ("post", "/knowledge/batch-reparse", {"ids": ["{document_id}"]}),
+        ("post", "/knowledge/move", {"knowledge_ids": ["{document_id}"], "folder": "x"}),
+        ("post", "/knowledge/move", {"knowledge_ids": ["{document_id}"], "knowledge_base_id": "{base_id}"}),
+        ("post", "/knowledge/copy", {"knowledge_ids": ["{document_id}"], "knowledge_base_id": "{base_id}"}),
+    ],
+)
+async def test_several_documents_of_another_tenant(
+    app: App, http: httpx2.AsyncClient, theirs: dict[str, str], method: str, path: str, body: dict[str, Any]
+) -> None:
+    absent = dict.fromkeys(theirs, ABSENT)
+    foreign, missing = [
+        await http.request(method, f"/api/v1{path}", json=filled(body, ids)) for ids in (theirs, absent)
+    ]
+    assert (foreign.status_code, foreign.content) == (404, missing.content)
+    scope = await app.access.document(STRANGER, theirs["document_id"])
+    kept = await app.documents.get(scope, theirs["document_id"])
+    assert (kept.base_id, kept.folder, kept.version) == (theirs["base_id"], "", 1)
+
+
+async def test_ones_own_document_does_not_go_to_a_base_of_another_tenant(
+    app: App, http: httpx2.AsyncClient, theirs: dict[str, str]
+) -> None:
+    _, mine = await add_text(app, LOCAL_PRINCIPAL, "Моё.")
+    for path in ("move", "copy"):
+        body = {"knowledge_ids": [mine], "knowledge_base_id": theirs["base_id"]}
+        assert (await http.post(f"/api/v1/knowledge/{path}", json=body)).status_code == 404
+    assert (await http.get("/api/v1/knowledge/batch", params={"ids": [theirs["document_id"]]})).status_code == 404

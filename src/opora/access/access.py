@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from opora.domain.errors import Forbidden, NotFound, Unauthenticated
+from opora.domain.filters import Filter
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Principal, Scope
 from opora.ports import Database
 
@@ -47,9 +48,14 @@ class Access:
         *,
         document_ids: Collection[str] | None = None,
         tag_ids: Collection[str] | None = None,
+        folder: str | None = None,
+        fits: Filter | None = None,
         include_disabled: bool = False,
     ) -> Scope:
-        """The given bases, or all of the tenant's; raises `NotFound` (or `Forbidden`) when one is not theirs."""
+        """The given bases, or all of the tenant's; raises `NotFound` (or `Forbidden`) when one is not theirs.
+
+        ``folder`` and ``fits`` leave the documents that lie in a folder and that a filter lets through.
+        """
         async with self._database.read() as stored:
             if base_ids is None:
                 refs = await stored.bases.refs(tenant_id=principal.tenant_id)
@@ -58,19 +64,36 @@ class Access:
             if tag_ids is not None:
                 whole = Scope(principal=principal, bases=tuple(refs))
                 _check_tags(tag_ids, await stored.tags.known(whole, tag_ids))
-        return Scope(
-            principal=principal,
-            bases=tuple(refs),
-            document_ids=None if document_ids is None else frozenset(document_ids),
-            tag_ids=None if tag_ids is None else frozenset(tag_ids),
-            include_disabled=include_disabled,
-        )
+            scope = Scope(
+                principal=principal,
+                bases=tuple(refs),
+                document_ids=None if document_ids is None else frozenset(document_ids),
+                tag_ids=None if tag_ids is None else frozenset(tag_ids),
+                include_disabled=include_disabled,
+            )
+            if not folder and fits is None:
+                return scope
+            left = await stored.documents.fitting(scope, folder=folder or "", fits=fits)
+        is_filtered = document_ids is None and not folder
+        return replace(scope, document_ids=left, is_filtered=is_filtered)
 
     async def document(self, principal: Principal, document_id: str, *, include_disabled: bool = True) -> Scope:
         """One document and nothing else of its base."""
         async with self._database.read() as stored:
             base_id = await stored.documents.owner(principal.tenant_id, document_id)
         return self._one(principal, base_id, document_id, include_disabled)
+
+    async def documents(self, principal: Principal, document_ids: Sequence[str]) -> Scope:
+        """Several documents and nothing else of their bases; raises `NotFound` naming one that is not there."""
+        async with self._database.read() as stored:
+            owners = await stored.documents.owners(principal.tenant_id, document_ids)
+        for document_id in document_ids:
+            if document_id not in owners:
+                raise NotFound("There is no such document.", details={"document_id": document_id})
+        refs = [BaseRef(base_id=base_id, tenant_id=principal.tenant_id) for base_id in sorted(set(owners.values()))]
+        return Scope(
+            principal=principal, bases=tuple(refs), document_ids=frozenset(document_ids), include_disabled=True
+        )
 
     async def chunk(self, principal: Principal, chunk_id: str) -> Scope:
         """The document that holds the chunk, disabled chunks too: whoever switches one on must see it."""

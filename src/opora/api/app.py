@@ -26,6 +26,7 @@ from opora.api import (
     page,
     search,
     sessions,
+    shelves,
     system,
     tags,
     tenants,
@@ -45,11 +46,14 @@ PICTURES_LIMIT = MAX_PICTURES * MAX_GIVEN_BYTES * 4 // 3 + JSON_BODY_LIMIT
 """Of a question with as many and as large pictures as are taken."""
 FORM_OVERHEAD = 64 * 1024
 """What a form adds to the file that it carries."""
-_TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)")
+_TAKES_DOCUMENTS = re.compile(
+    rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)|{PREFIX}/knowledge/[^/]+(?:/file)?"
+)
 _ROUTERS = (
     bases,
     tags,
     knowledge,
+    shelves,
     documents,
     chunks,
     faq,

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from opora.api.envelope import Id
 from opora.api.eventstream import EventStream, frames_of
-from opora.api.fields import MAX_NAME_CHARS, Cosine, Ids, Share, given, question_text
+from opora.api.fields import MAX_NAME_CHARS, Cosine, Folder, Ids, MetadataFilter, Share, filter_of, given, question_text
 from opora.api.principal import App, Caller, Opora
 from opora.chat.pictures import MAX_PICTURES, read_pictures
 from opora.chat.settings import checked
@@ -51,6 +51,8 @@ class Choice(BaseModel):
     knowledge_base_ids: Ids | None = None
     knowledge_ids: Ids | None = None
     tag_ids: Ids | None = None
+    folder: Folder = ""
+    metadata_filter: MetadataFilter | None = None
     web_search_enabled: bool | None = None
     summary_model_id: Annotated[Id, Field(description="The chat model of this question, by its id.")] = ""
     query_understand_model_id: Annotated[Id, Field(description="A smaller one that rewrites the question.")] = ""
@@ -166,6 +168,8 @@ async def _asked(
         given(choice.knowledge_base_ids) or await _bases_of_agent(app, caller, choice.agent_id),
         document_ids=given(choice.knowledge_ids),
         tag_ids=given(choice.tag_ids),
+        folder=choice.folder,
+        fits=filter_of(choice.metadata_filter),
     )
     asked = await app.chat.ask(
         scope,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from opora.api.envelope import Id
 from opora.domain.errors import InvalidInput
+from opora.domain.filters import Filter, read_filter
 from opora.domain.search import MAX_QUERY_CHARS
+from opora.text.folders import MAX_FOLDER_CHARS, clean_folder
 from opora.text.query import clean_query
 
 MAX_NAME_CHARS = 255
@@ -20,6 +22,20 @@ MAX_IDS = 1_000
 def _not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be empty")
+    return value
+
+
+def _folder(value: str) -> str:
+    return clean_folder(value)
+
+
+def _filter(value: dict[str, Any]) -> dict[str, Any]:
+    """Looked at before anything else is done with it; an empty one lets everything through."""
+    try:
+        if value:
+            read_filter(value)
+    except InvalidInput as exc:
+        raise ValueError(exc.message) from exc
     return value
 
 
@@ -38,6 +54,14 @@ QueryText = Annotated[str, Field(max_length=MAX_QUERY_CHARS), AfterValidator(que
 Ids = Annotated[list[Id], Field(max_length=MAX_IDS)]
 Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+Folder = Annotated[str, Field(max_length=MAX_FOLDER_CHARS), AfterValidator(_folder)]
+MetadataFilter = Annotated[dict[str, Any], AfterValidator(_filter)]
+
+
+def filter_of(given: dict[str, Any] | None) -> Filter | None:
+    return read_filter(given) if given else None
 
 
 def given(ids: list[str] | None) -> list[str] | None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from opora.api.envelope import Id, ok
-from opora.api.fields import Cosine, Ids, QueryText, Share, given
+from opora.api.fields import Cosine, Folder, Ids, MetadataFilter, QueryText, Share, filter_of, given
 from opora.api.principal import Caller, Opora
 from opora.domain.scope import Scope
 from opora.domain.search import DOOR_MATCH_COUNT, MAX_DOOR_MATCH_COUNT, SearchMode, SearchRequest
@@ -39,6 +39,8 @@ class SearchOptions(BaseModel):
     knowledge_ids: Ids | None = None
     tag_ids: Ids | None = None
     rerank_model_id: Annotated[Id, Field(description="A reranking model that judges what was found.")] = ""
+    folder: Folder = ""
+    metadata_filter: MetadataFilter | None = None
     explain: bool = False
 
     @model_validator(mode="after")
@@ -90,6 +92,8 @@ async def knowledge_search(app: Opora, caller: Caller, body: KnowledgeSearchBody
         given(body.knowledge_base_ids),
         document_ids=given(body.knowledge_ids),
         tag_ids=given(body.tag_ids),
+        folder=body.folder,
+        fits=filter_of(body.metadata_filter),
     )
     return await _search(app, scope, body.request(body.query), body)
 
@@ -103,6 +107,8 @@ async def hybrid_search(app: Opora, caller: Caller, base_id: Id, body: HybridSea
         list(dict.fromkeys([base_id, *(body.knowledge_base_ids or ())])),
         document_ids=given(body.knowledge_ids),
         tag_ids=given(body.tag_ids),
+        folder=body.folder,
+        fits=filter_of(body.metadata_filter),
     )
     return await _search(app, scope, body.request(body.query_text), body)
 
@@ -116,6 +122,8 @@ async def _search(app: Opora, scope: Scope, request: SearchRequest, options: Sea
     if stage.warnings:
         beside["warnings"] = list(stage.warnings)
     if options.explain:
+        if options.folder or options.metadata_filter:
+            beside["documents_searched"] = len(scope.document_ids or ())
         found = candidates([("found", stage.results)], stage.drops)
         beside["candidates"] = [asdict(candidate) for candidate in found]
     return ok([result_json(result) for result in stage.results], **beside)

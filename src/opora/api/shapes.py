@@ -12,6 +12,7 @@ from opora.domain.knowledge import Chunk, Document, KnowledgeBase
 from opora.domain.memory import MemoryItem
 from opora.domain.models import ModelEntry
 from opora.domain.search import SearchResult
+from opora.domain.steps import Step
 from opora.index.edits import EDITED
 from opora.knowledge.chunk_edits import State
 from opora.ports import Progress
@@ -56,6 +57,8 @@ def document_json(document: Document) -> dict[str, Any]:
         "title": document.title,
         "description": document.description,
         "source": document.source,
+        "folder": document.folder,
+        "origin": document.origin.value,
         "parse_status": document.parse_status.value,
         "enable_status": "enabled" if document.enabled else "disabled",
         "file_name": document.file_name,
@@ -71,6 +74,19 @@ def document_json(document: Document) -> dict[str, Any]:
         "embedded_count": document.embedded_count,
         "created_at": document.created_at.isoformat(),
         "updated_at": document.updated_at.isoformat(),
+    }
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    return {
+        "id": step.step_id,
+        "attempt": step.attempt,
+        "name": step.name.value,
+        "started_at": step.started_at.isoformat(),
+        "milliseconds": round(step.microseconds / 1000, 3),
+        "counts": dict(step.counts),
+        "outcome": "failed" if step.error else "done",
+        "error": step.error,
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from opora.access.access import Access
 from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
-from opora.bootstrap.endpoints import EndpointMaker
+from opora.bootstrap.endpoints import EndpointMaker, make_fetcher
 from opora.bootstrap.models import Models, described, make_models
 from opora.bootstrap.outside import make_manager
 from opora.bootstrap.sharing import check_folder, is_shared, make_search_engine
@@ -34,6 +34,7 @@ from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.domain.settings import Effective
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
+from opora.knowledge.addresses import Addresses
 from opora.knowledge.bases import Bases
 from opora.knowledge.chunk_edits import ChunkEdits
 from opora.knowledge.chunks import Chunks
@@ -41,6 +42,7 @@ from opora.knowledge.documents import Documents
 from opora.knowledge.faq import FaqEntries
 from opora.knowledge.faq_imports import FaqImports
 from opora.knowledge.tags import Tags
+from opora.knowledge.transfers import Transfers
 from opora.net.client import GuardedClient
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
@@ -70,6 +72,8 @@ class App:
     access: Access
     bases: Bases
     documents: Documents
+    addresses: Addresses
+    transfers: Transfers
     chunks: Chunks
     chunk_edits: ChunkEdits
     tags: Tags
@@ -213,6 +217,10 @@ class App:
         self.documents = Documents(
             database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )
+        fetcher = make_fetcher(self.settings)
+        stack.push_async_callback(fetcher.close)
+        self.addresses = Addresses(self.documents, fetcher, limit=upload_limit)
+        self.transfers = Transfers(database, blobs, self.jobs, clock=now, new_id=new_id)
         self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.tags = Tags(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.chunk_edits = ChunkEdits(

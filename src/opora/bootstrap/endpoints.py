@@ -111,3 +111,9 @@ def _check_names(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
             raise InvalidInput.of(
                 f"options.{name}", f"There is no option '{name}'.", hint=f"Known: {', '.join(known)}."
             )
+
+
+def make_fetcher(settings: Settings) -> GuardedClient:
+    """The client that fetches documents of the web."""
+    hosts = frozenset(host.lower() for host in settings.fetch_hosts)
+    return GuardedClient(AddressPolicy(allowed_hosts=hosts, setting="OPORA_FETCH_HOSTS"))

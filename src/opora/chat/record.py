@@ -9,6 +9,7 @@ from typing import Any
 
 from opora.domain.conversation import CitationCheck, Finish, Message
 from opora.domain.question import Draft
+from opora.domain.scope import Scope
 from opora.pipeline.run import Run
 from opora.pipeline.trace import candidates, plain, stages_of
 
@@ -37,6 +38,7 @@ def trace_of(draft: Draft, run: Run) -> dict[str, Any]:
     return {
         "query": draft.query,
         "intent": draft.intent.value,
+        "targets": _targets(draft.question.scope),
         "settings": {
             name: {"value": value, "origin": settings.origin(name).value}
             for name, value in asdict(settings.values).items()
@@ -47,4 +49,13 @@ def trace_of(draft: Draft, run: Run) -> dict[str, Any]:
         "nothing_found": draft.nothing_found,
         "extractive": bool(draft.quotes),
         "times": [{"event": event, "ms": round(ms, 3)} for event, ms in run.times],
+    }
+
+
+def _targets(scope: Scope) -> dict[str, Any]:
+    """What the search was limited to; ``documents`` is how many were left, None for all."""
+    return {
+        "documents": None if scope.document_ids is None else len(scope.document_ids),
+        "tag_ids": None if scope.tag_ids is None else sorted(scope.tag_ids),
+        "is_filtered": scope.is_filtered,
     }

@@ -11,7 +11,7 @@ from opora.domain.settings import Effective
 from opora.domain.trace import Drop, Stage
 from opora.rank.rank import rank
 from opora.retrieve.search import Search
-from opora.retrieve.targets import is_explicit, normalised_match_count
+from opora.retrieve.targets import normalised_match_count
 
 
 class RankedSearch:
@@ -42,7 +42,7 @@ class RankedSearch:
             query=request.query,
             settings=replace(settings, values=replace(values, rerank_top_k=count)),
             reranker=reranker,
-            explicit_scope=is_explicit(scope),
+            explicit_scope=scope.is_explicit,
             vector_threshold=values.vector_threshold or 0.0,
         )
         return replace(

@@ -59,6 +59,7 @@ def list_documents(
 def show(
     document_id: Annotated[str, typer.Argument(help="Id of the document.")],
     text: Annotated[bool, typer.Option("--text", help="Print its text as well.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Print what its processing did as well.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """One document: status, size, version and, if wanted, its text."""
@@ -75,16 +76,21 @@ def show(
                     raise
                 reason = found["error_message"] or "It has not been read yet."
                 raise ApiError(f"The document has no text. {reason}", status=404, code=exc.code) from exc
+        if steps:
+            found["steps"] = await client.call("GET", f"/knowledge/{found['id']}/spans")
         return found
 
     found = session.run(command)
     if as_json:
         session.print_json(found)
         return
-    body = found.pop("text", None)
+    body, done = found.pop("text", None), found.pop("steps", [])
     for name, value in found.items():
         if value not in ("", None, [], {}):
             say(f"{name:<18} {value}")
+    for step in done:
+        counts = ", ".join(f"{name} {count:,}" for name, count in step["counts"].items())
+        say(f"{step['attempt']:>3}. {step['name']:<14} {step['milliseconds']:>10,.1f} ms  {step['error'] or counts}")
     if body is not None:
         say(f"\n{body}")
 

@@ -62,10 +62,12 @@ class Sync:
         self._keep_gone = keep_gone
         self._done = done
         self._limit: int | None = None
+        self._root = Path()
         self._seen = set(report.documents)
         self._path = f"/knowledge-bases/{report.base_id}/knowledge"
 
     async def run(self, listing: Listing) -> None:
+        self._root = listing.root
         known = await self._known(listing.root)
         again = await self._take_all(listing.files, known)
         for folder, message in listing.unreadable:
@@ -119,12 +121,13 @@ class Sync:
         same = earlier is not None and earlier["file_hash"] == hashlib.sha256(data).hexdigest()
         if earlier is not None and same and earlier["parse_status"] != "failed":
             return Outcome("unchanged", file, earlier)
+        folder = _folder(file, self._root)
         try:
             doc = await self._client.call(
                 "POST",
                 f"{self._path}/file",
                 files={"file": (os.fsencode(file.name).decode("utf-8", "replace"), data)},
-                data={"source": source_of(file), "replace": "true"},
+                data={"source": source_of(file), "replace": "true", "folder": folder},
             )
         except ApiError as exc:
             if exc.status == 409 and isinstance(exc.data, dict):
@@ -167,3 +170,8 @@ class Sync:
             if source not in here and not source.startswith(unseen):
                 await self._client.call("DELETE", f"/knowledge/{doc['id']}")
                 self._report.removed.append(source)
+
+
+def _folder(file: Path, root: Path) -> str:
+    """Where a file lies below the folder that was named; '' for a file that was named itself."""
+    return "/".join(file.relative_to(root).parts[:-1]) if file != root and file.is_relative_to(root) else ""

@@ -43,6 +43,23 @@ class ParseReason(StrEnum):
     CRASHED = "parser_crashed"
     EMBEDDING = "embedding_failed"
     INDEXING = "indexing_failed"
+    CANCELLED = "cancelled"
+    UNREACHABLE = "unreachable"
+    """Nothing that could be read stood at its address."""
+
+
+KEPT_VERSION = "The earlier version stays in search."
+"""What is said where a document's new version comes to nothing."""
+
+
+class Origin(StrEnum):
+    """How a document came in, and so what may be done to its content."""
+
+    FILE = "file"
+    MANUAL = "manual"
+    """Written by people, and edited in place."""
+    URL = "url"
+    """Fetched from the address that is its source, and fetched again when it is read anew."""
 
 
 class ChunkType(StrEnum):
@@ -219,12 +236,17 @@ class Document:
     file_hash: str
     source: str = ""
     """Where it came from: the path given to `opora ingest`, an address, or '' for an upload."""
+    folder: str = ""
+    """Where it lies in its base: names joined by '/'; '' for the top."""
+    origin: Origin = Origin.FILE
     parse_status: ParseStatus = ParseStatus.PENDING
     error_reason: str = ""
     error_message: str = ""
     enabled: bool = True
     description: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    file_metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What of ``metadata`` the file itself says: a new version of the file says it anew."""
     tag_ids: tuple[str, ...] = ()
     version: int = 1
     indexed_version: int = 0
@@ -233,6 +255,11 @@ class Document:
     embedded_count: int = 0
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Somebody took back its reading, or the making of its vectors: no work goes on with it."""
+        return self.parse_status is ParseStatus.FAILED and self.error_reason == ParseReason.CANCELLED
 
     @property
     def title_from_name(self) -> str:

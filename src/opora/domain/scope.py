@@ -34,6 +34,7 @@ class Scope:
     """What one call may touch. Made only by `opora.access`; a filter of ``None`` means 'no restriction'.
 
     ``document_ids`` and ``tag_ids`` restrict further; disabled chunks are outside unless ``include_disabled``.
+    ``is_filtered`` says that a filter gave the ``document_ids``, and nobody picked them.
     """
 
     principal: Principal
@@ -41,6 +42,13 @@ class Scope:
     document_ids: frozenset[str] | None = None
     tag_ids: frozenset[str] | None = None
     include_disabled: bool = False
+    is_filtered: bool = False
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether someone picked documents, a folder or tags: such a scope is trusted, and recall thresholds do not
+        apply to it."""
+        return self.tag_ids is not None or (self.document_ids is not None and not self.is_filtered)
 
     @property
     def tenant_id(self) -> str:

@@ -26,6 +26,12 @@ class WorkKind(StrEnum):
     """Have a chat model describe a base by its documents (subject: base id)."""
     CLEAN_CHUNKS = "clean_chunks"
     """Take chunks that a document no longer has out of the engine (subject: document id)."""
+    MOVE_DOCUMENT = "move_document"
+    """Bring a document to another base (subject: document id, aim: base id)."""
+    LEAVE_BASE = "leave_base"
+    """Take a document that was moved away out of the base that it left (subject: document id)."""
+    COPY_DOCUMENT = "copy_document"
+    """Give a new document the chunks of another one (subject: document id, aim: document id)."""
 
 
 class InBase(Protocol):
@@ -45,6 +51,8 @@ class Work:
     tenant_id: str
     base_id: str
     subject: str
+    aim: str = ""
+    """What else the work must know: another base or document, by its id."""
     attempts: int = 0
     not_before: datetime
     lease_owner: str = ""

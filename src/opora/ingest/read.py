@@ -11,6 +11,7 @@ from opora.ingest.detect import detect
 from opora.ingest.limits import ParseLimits
 from opora.ingest.ocr import INSTALL
 from opora.ingest.parse.table import load_parser
+from opora.text.fold import is_blank
 from opora.text.names import clean_label
 
 _WORDLESS = re.compile(r"[\W_]*\Z")
@@ -25,7 +26,7 @@ def read_document(data: bytes, file_name: str, limits: ParseLimits) -> ParsedDoc
         raise ParseFailed(ParseReason.NO_TEXT, "The file is empty.", hint="Upload a file that has text in it.")
     kind = detect(data, file_name, limits)
     parsed = load_parser(kind)(data, file_name, limits)
-    blocks = tuple(cleaned for cleaned in map(_cleaned, parsed.blocks) if cleaned.text.strip())
+    blocks = tuple(cleaned for cleaned in map(_cleaned, parsed.blocks) if not is_blank(cleaned.text))
     if all(_WORDLESS.match(block.text) for block in blocks):
         raise _no_text(kind)
     if sum(len(block.text) for block in blocks) > limits.produced_bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opora.domain.errors import NotFound
+from opora.domain.steps import StepName
 from opora.domain.work import Work, WorkKind
 from opora.jobs.ground import Ground
 
@@ -42,13 +43,15 @@ async def clean_chunks(ground: Ground, work: Work) -> None:
             document = await stored.documents.get(scope, work.subject)
         except NotFound:
             document = None
-    if document is not None and document.indexed_version == 0:
-        await ground.engine.delete_documents(scope, work.base_id, {work.subject})
-    elif strays:
-        await ground.engine.delete_chunks(scope, work.base_id, strays)
-    if document is not None:
-        # Never a newer version: its upload may be under way.
-        await ground.blobs.delete(work.tenant_id, work.subject, before=document.indexed_version)
+    with ground.steps.step(work, StepName.CLEAN) as counts:
+        counts |= {"chunks": len(strays)}
+        if document is not None and document.indexed_version == 0:
+            await ground.engine.delete_documents(scope, work.base_id, {work.subject})
+        elif strays:
+            await ground.engine.delete_chunks(scope, work.base_id, strays)
+        if document is not None:
+            # Never a newer version: its upload may be under way.
+            await ground.blobs.delete(work.tenant_id, work.subject, before=document.indexed_version)
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
         await stored.chunks.forget_strays(scope, work.subject, strays)

@@ -10,6 +10,7 @@ from opora.domain.errors import Conflict, NotFound
 from opora.domain.faq import FAQ_FILE_TYPE
 from opora.domain.knowledge import Chunk, ChunkType, Document, KnowledgeBase, ParseReason, ParseStatus
 from opora.domain.scope import Scope
+from opora.domain.steps import StepName
 from opora.domain.work import Work
 from opora.index.writer import write_vectors
 from opora.jobs.enrich_queue import queue_enrichment
@@ -43,7 +44,7 @@ class Embedding:
         try:
             while (todo := await self._next(work, scope, embedder, under_way)) is not None:
                 chunks, base = todo
-                vectors = await self._embed(embedder, chunks) if chunks else None
+                vectors = await self._embed(work, embedder, chunks) if chunks else None
                 if writing is not None and await writing:
                     return
                 writing, under_way = None, []
@@ -72,7 +73,9 @@ class Embedding:
     ) -> bool:
         """Write a batch and record it; True for the end."""
         if vectors is not None:
-            await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, base.indexing)
+            with self._ground.steps.step(work, StepName.WRITE_VECTORS) as counts:
+                counts |= {"chunks": len(chunks)}
+                await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, base.indexing)
         return await self._mark(work, scope, embedder.card.identity, chunks, base)
 
     async def _next(
@@ -84,7 +87,7 @@ class Embedding:
         async with self._ground.database.read() as stored:
             document = await _find(stored, scope, work.subject)
             bases = await stored.bases.find(work.tenant_id, [work.base_id])
-            if document is not None and bases and not _is_superseded(document):
+            if document is not None and bases and not (_is_superseded(document) or document.is_cancelled):
                 identity = embedder.card.identity
                 limit = self._batch + len(skipped)
                 left = await stored.chunks.without_vector(scope, work.subject, identity, limit=limit)
@@ -97,10 +100,12 @@ class Embedding:
             found = await stored.bases.find(work.tenant_id, [work.base_id])
         return found[0] if found else None
 
-    async def _embed(self, embedder: Embedder, chunks: list[Chunk]) -> Vectors:
+    async def _embed(self, work: Work, embedder: Embedder, chunks: list[Chunk]) -> Vectors:
         async with self._turn:
             start = monotonic()
-            vectors = await embedder.embed_passages([chunk.search_text for chunk in chunks])
+            with self._ground.steps.step(work, StepName.EMBED) as counts:
+                counts |= {"chunks": len(chunks), "characters": sum(len(chunk.search_text) for chunk in chunks)}
+                vectors = await embedder.embed_passages([chunk.search_text for chunk in chunks])
             self._pace.record(len(chunks), monotonic() - start)
         return vectors
 
@@ -115,9 +120,10 @@ class Embedding:
                 raise Conflict("The base was given another embedding model meanwhile.", hint="It is embedded anew.")
             await stored.chunks.mark_embedded(scope, [chunk.chunk_id for chunk in chunks], identity)
             document = await _find(stored, scope, work.subject)
-            if document is None:
+            if document is None or document.is_cancelled:
                 await stored.work.finish(work.work_id)
                 return True
+            await self._ground.keep_steps(stored, work)
             counted = sum(_is_counted(chunk, document) for chunk in chunks)
             embedded = min(document.embedded_count + counted, document.chunk_count)
             document = replace(document, embedded_count=embedded, updated_at=self._ground.clock())

@@ -9,6 +9,7 @@ from opora.domain.enrichment import Enrichment
 from opora.domain.errors import NotFound, OporaError
 from opora.domain.knowledge import Chunk, ChunkType, Document, KnowledgeBase, ParseStatus
 from opora.domain.scope import Scope
+from opora.domain.steps import StepName
 from opora.domain.work import Work, WorkKind
 from opora.index.reading import all_chunks
 from opora.jobs.desk import BudgetSpent, Desk
@@ -34,7 +35,10 @@ async def enrich(ground: Ground, work: Work) -> None:
     try:
         for step in desk.base.enrichment.steps:
             if step not in state.done:
-                state = await STEPS[step](desk, state)
+                with ground.steps.step(work, StepName.ENRICH) as counts:
+                    before = state.tokens
+                    state = await STEPS[step](desk, state)
+                    counts |= {step.value: 1, "tokens": state.tokens - before}
                 if step not in state.done:
                     break
     except BudgetSpent as error:

@@ -15,8 +15,18 @@ from typing import Any
 
 from opora.domain.enrichment import GENERATED_QUESTIONS
 from opora.domain.errors import NotFound, ParseFailed
-from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParsedDocument, ParseReason, ParseStatus
+from opora.domain.knowledge import (
+    KEPT_VERSION,
+    Chunk,
+    Document,
+    KnowledgeBase,
+    Origin,
+    ParsedDocument,
+    ParseReason,
+    ParseStatus,
+)
 from opora.domain.scope import Scope
+from opora.domain.steps import StepName
 from opora.domain.work import Work, WorkKind
 from opora.index.edits import applied
 from opora.index.writer import write_keywords
@@ -26,7 +36,6 @@ from opora.ports import Repositories
 
 LOST_EDITS = "lost_edits"
 """In a document's metadata: how many edited chunks its file no longer has. They are kept among the revisions."""
-KEPT_VERSION = "The earlier version stays in search."
 
 
 async def ingest(ground: Ground, work: Work) -> None:
@@ -41,19 +50,23 @@ async def ingest(ground: Ground, work: Work) -> None:
     if document.indexed_version == 0:
         # An attempt that died, perhaps on other bytes, may have left rows that no table knows of.
         await ground.engine.delete_documents(scope, base.base_id, {document.document_id})
-    parsed, chunks = await _read(ground, document, base)
+    parsed, chunks = await _read(ground, work, document, base)
     new = await _announce(ground, work, scope, document, chunks)
     if new is None:
         return
-    await write_keywords(ground.engine, scope, new, base.indexing)
-    await _switch(ground, work, scope, parsed, document, chunks, model)
+    with ground.steps.step(work, StepName.KEYWORDS) as counts:
+        counts |= {"chunks": sum(chunk.is_searched for chunk in new)}
+        await write_keywords(ground.engine, scope, new, base.indexing)
+    with ground.steps.step(work, StepName.SWITCH) as counts:
+        counts |= {"new": len(new), "kept": len(chunks) - len(new)}
+        await _switch(ground, work, scope, parsed, document, chunks, model)
 
 
 async def _begin(ground: Ground, work: Work, scope: Scope) -> tuple[Document, KnowledgeBase] | None:
     async with ground.database.begin() as stored:
         document = await _living(stored, scope, work.subject)
         found = await stored.bases.find(work.tenant_id, [work.base_id])
-        if document is None or not found:
+        if document is None or document.is_cancelled or not found:
             await stored.work.finish(work.work_id)
             return None
         document = replace(
@@ -67,13 +80,19 @@ async def _begin(ground: Ground, work: Work, scope: Scope) -> tuple[Document, Kn
     return document, found[0]
 
 
-async def _read(ground: Ground, document: Document, base: KnowledgeBase) -> tuple[ParsedDocument, list[Chunk]]:
+async def _read(
+    ground: Ground, work: Work, document: Document, base: KnowledgeBase
+) -> tuple[ParsedDocument, list[Chunk]]:
     name = (document.tenant_id, document.document_id, document.version)
     path = ground.blobs.path(*name)
     if not await asyncio.to_thread(Path(path).exists):
         raise ParseFailed(ParseReason.DAMAGED, "The stored file is gone.", hint="Upload the document again.")
-    parsed = await ground.parser.parse(path, file_name=document.file_name)
-    chunks = await asyncio.to_thread(ground.splitter.split, parsed, base.chunking, owner=document)
+    with ground.steps.step(work, StepName.READ) as counts:
+        parsed = await ground.parser.parse(path, file_name=document.file_name)
+        counts |= {"bytes": document.file_size, "blocks": len(parsed.blocks), "characters": len(parsed.text)}
+    with ground.steps.step(work, StepName.SPLIT) as counts:
+        chunks = await asyncio.to_thread(ground.splitter.split, parsed, base.chunking, owner=document)
+        counts |= {"chunks": len(chunks)}
     if not any(chunk.is_searched for chunk in chunks):
         raise ParseFailed(
             ParseReason.NO_TEXT,
@@ -133,12 +152,13 @@ async def _switch(
         if vectors and left:
             await stored.work.add(ground.follow_up(work, WorkKind.EMBED))
             await _adopt_model(stored, scope, found[0], model)
-        own_title = document.title != document.title_from_name
+        own_title = document.origin is Origin.MANUAL or document.title != document.title_from_name
         document = replace(
             document,
             title=document.title if own_title else parsed.title.strip() or document.title,
             file_type=parsed.file_type,
             metadata=_metadata(parsed, document, len(edits.lost)),
+            file_metadata=dict(parsed.metadata),
             parse_status=ParseStatus.PROCESSING if vectors and left else ParseStatus.COMPLETED,
             indexed_version=document.version,
             chunk_count=count,
@@ -151,8 +171,15 @@ async def _switch(
 
 
 def _metadata(parsed: ParsedDocument, document: Document, lost: int) -> dict[str, Any]:
-    """What the file says, below what people said; and how many of their edits have no place in it any more."""
-    kept = {name: value for name, value in document.metadata.items() if name != LOST_EDITS}
+    """What the file says, below what people said; and how many of their edits have no place in it any more.
+
+    A value that an earlier version of the file said, and nobody changed, goes with that version."""
+    said = document.file_metadata
+    kept = {
+        name: value
+        for name, value in document.metadata.items()
+        if name != LOST_EDITS and not (name in said and said[name] == value)
+    }
     return {**parsed.metadata, **kept, **({LOST_EDITS: lost} if lost else {})}
 
 
@@ -195,7 +222,7 @@ async def fail(ground: Ground, work: Work, reason: str, message: str) -> None:
         await ground.hold(stored, work)
         document = await _living(stored, scope, work.subject)
         await stored.work.finish(work.work_id)
-        if document is None:
+        if document is None or document.is_cancelled:
             return
         replaced = work.kind is WorkKind.INGEST and document.indexed_version > 0
         if work.kind is WorkKind.INGEST:
@@ -219,6 +246,9 @@ async def _living(stored: Repositories, scope: Scope, document_id: str) -> Docum
 
 
 async def _current(stored: Repositories, scope: Scope, begun: Document) -> Document | None:
-    """The document as it stands now, or None when it is gone or has new bytes: then another job follows."""
+    """The document as it stands now; None when it is gone, or its reading was cancelled, or it has new bytes and
+    another job follows."""
     document = await _living(stored, scope, begun.document_id)
-    return document if document is not None and document.version == begun.version else None
+    if document is None or document.is_cancelled or document.version != begun.version:
+        return None
+    return document

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from opora.domain.errors import NotFound
 from opora.domain.knowledge import ParseStatus
+from opora.domain.steps import StepName
 from opora.domain.work import Work, WorkKind
 from opora.index.reading import READ_STEP
 from opora.index.writer import write_keywords
@@ -24,7 +25,9 @@ async def reindex(ground: Ground, work: Work) -> None:
             chunks = (await stored.chunks.browse(scope, work.subject, page, with_forms=True)).items
         if not chunks:
             break
-        await write_keywords(ground.engine, scope, chunks, bases[0].indexing)
+        with ground.steps.step(work, StepName.KEYWORDS) as counts:
+            counts |= {"chunks": sum(chunk.is_searched for chunk in chunks)}
+            await write_keywords(ground.engine, scope, chunks, bases[0].indexing)
         page = replace(page, page=page.page + 1)
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
@@ -36,7 +39,7 @@ async def reindex(ground: Ground, work: Work) -> None:
         if not bases or document.parse_status is ParseStatus.DELETING:
             return
         left = 0
-        if embedder is not None and bases[0].indexing.vector:
+        if embedder is not None and bases[0].indexing.vector and not document.is_cancelled:
             left = await stored.chunks.count_unembedded(scope, work.subject, embedder.card.identity)
         if left:
             await stored.work.add(ground.follow_up(work, WorkKind.EMBED))

@@ -22,6 +22,7 @@ from opora.jobs.ingest import fail, ingest
 from opora.jobs.pace import Pace
 from opora.jobs.reindex import reindex
 from opora.jobs.start import put_right
+from opora.jobs.transfer import copy_document, leave_base, move_document
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ Handler = Callable[[Work], Awaitable[None]]
 
 EMBEDS = frozenset({WorkKind.EMBED})
 WRITES = frozenset({WorkKind.ENRICH, WorkKind.DESCRIBE_BASE})
+INTERRUPTED = frozenset({WorkKind.INGEST, WorkKind.EMBED})
 READS = frozenset(WorkKind) - EMBEDS - WRITES
 """Three queues: neither a long document that is being embedded nor a slow chat model keeps others from being read."""
 
@@ -70,6 +72,8 @@ class JobRunner:
         self._tasks: list[asyncio.Task[None]] = []
         self._condition = asyncio.Condition()
         self._changes = 0
+        self._running: dict[str, tuple[Work, asyncio.Future[None]]] = {}
+        self._interrupted: set[str] = set()
 
     async def start(self, *, alone: bool = True) -> None:
         """Put right what an earlier process left, then work. ``alone``: no other server has these documents."""
@@ -90,6 +94,12 @@ class JobRunner:
     def wake(self) -> None:
         for waker in self._wakers:
             waker.set()
+
+    def interrupt(self, subject: str) -> None:
+        for held, job in self._running.values():
+            if held.subject == subject and held.kind in INTERRUPTED:
+                self._interrupted.add(held.work_id)
+                job.cancel()
 
     @property
     def changes(self) -> int:
@@ -135,7 +145,14 @@ class JobRunner:
             return await stored.work.lease(self._owner, now, now + LEASE, kinds)
 
     async def _do(self, held: Work) -> None:
+        await self._carry_out(held)
+        if self._ground.steps.has(held):
+            async with self._ground.database.begin() as stored:
+                await self._ground.keep_steps(stored, held)
+
+    async def _carry_out(self, held: Work) -> None:
         job = asyncio.ensure_future(self._handlers[held.kind](held))
+        self._running[held.work_id] = (held, job)
         keeper = asyncio.create_task(self._keep_lease(held, job))
         try:
             await job
@@ -146,11 +163,22 @@ class JobRunner:
             await asyncio.gather(job, return_exceptions=True)
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
+            if held.work_id in self._interrupted:
+                await self._drop(held)
         except Exception as error:
             await self._settle(held, error)
         finally:
+            self._running.pop(held.work_id, None)
+            self._interrupted.discard(held.work_id)
             keeper.cancel()
             await asyncio.gather(keeper, return_exceptions=True)
+
+    async def _drop(self, held: Work) -> None:
+        """End work that somebody took back."""
+        with contextlib.suppress(LeaseLost):  # its last step had ended it already
+            async with self._ground.database.begin() as stored:
+                await self._ground.hold(stored, held)
+                await stored.work.finish(held.work_id)
 
     async def _keep_lease(self, held: Work, job: asyncio.Future[None]) -> None:
         while True:
@@ -212,6 +240,9 @@ def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
         WorkKind.ENRICH: lambda work: enrich(ground, work),
         WorkKind.DESCRIBE_BASE: lambda work: describe_base(ground, work),
         WorkKind.IMPORT_FAQ: lambda work: import_faq(ground, work),
+        WorkKind.MOVE_DOCUMENT: lambda work: move_document(ground, work),
+        WorkKind.LEAVE_BASE: lambda work: leave_base(ground, work),
+        WorkKind.COPY_DOCUMENT: lambda work: copy_document(ground, work),
         WorkKind.CLEAN_CHUNKS: lambda work: clean_chunks(ground, work),
         WorkKind.DELETE_DOCUMENT: lambda work: delete_document(ground, work),
         WorkKind.DELETE_BASE: lambda work: delete_base(ground, work),

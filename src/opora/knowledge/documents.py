@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from opora.domain.enrichment import Enrichment
 from opora.domain.errors import EngineError, InvalidInput, NotFound, ParseFailed, Timeout
-from opora.domain.knowledge import Document, ParseReason, ParseStatus
+from opora.domain.knowledge import KEPT_VERSION, Document, ParseReason, ParseStatus
 from opora.domain.scope import Scope
+from opora.domain.steps import Step
 from opora.domain.work import WorkKind
-from opora.knowledge.intake import SETTLED, Intake, visible
+from opora.knowledge.intake import SETTLED, checked_folder, visible
 from opora.knowledge.metadata import checked_metadata
+from opora.knowledge.versions import Versions
 from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress, SearchEngine
 from opora.text.fold import clean
 from opora.text.names import clean_label
@@ -28,8 +30,8 @@ _OF_DOCUMENTS = (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.REIN
 """What may wait for a document, and is taken back when it is deleted."""
 
 
-class Documents(Intake):
-    """``add_file``, ``add_text`` and ``retry`` are in `Intake`."""
+class Documents(Versions):
+    """``add_file``, ``add_text`` and ``retry`` are in `Intake`, newer versions in `Versions`."""
 
     def __init__(
         self,
@@ -53,10 +55,26 @@ class Documents(Intake):
         return visible(document)
 
     async def browse(
-        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = "", source_prefix: str = ""
+        self,
+        scope: Scope,
+        page: Page,
+        *,
+        status: ParseStatus | None = None,
+        name: str = "",
+        source_prefix: str = "",
+        folder: str | None = None,
     ) -> Listed[Document]:
+        """``folder`` holds what lies in the folders inside it too."""
+        inside = None if folder is None else checked_folder(folder)
         async with self._database.read() as stored:
-            return await stored.documents.browse(scope, page, status=status, name=name, source_prefix=source_prefix)
+            return await stored.documents.browse(
+                scope, page, status=status, name=name, source_prefix=source_prefix, folder=inside
+            )
+
+    async def folders(self, scope: Scope) -> dict[str, int]:
+        """The folders of the scope's documents, and how many lie in each itself."""
+        async with self._database.read() as stored:
+            return await stored.documents.folders(scope)
 
     async def update(
         self,
@@ -66,6 +84,7 @@ class Documents(Intake):
         title: str | None = None,
         description: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        folder: str | None = None,
         enabled: bool | None = None,
     ) -> Document:
         """Change what is said of a document, or whether search sees it; its content stays.
@@ -80,6 +99,7 @@ class Documents(Intake):
                 title=before.title if title is None else _title(title),
                 description=before.description if description is None else _described(description),
                 metadata=before.metadata if metadata is None else checked_metadata(metadata),
+                folder=before.folder if folder is None else checked_folder(folder),
                 enabled=before.enabled if enabled is None else enabled,
                 updated_at=self._clock(),
             )
@@ -100,15 +120,32 @@ class Documents(Intake):
         except EngineError as error:
             log.warning("The engine was not told that %s is switched off: %s", document.document_id, error)
 
+    async def get_many(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
+        """In the given order, each once; raises `NotFound` naming one that is not there."""
+        async with self._database.read() as stored:
+            return [visible(await stored.documents.get(scope, key)) for key in dict.fromkeys(document_ids)]
+
+    async def put_in_folder(self, scope: Scope, document_ids: Sequence[str], folder: str) -> None:
+        inside, now = checked_folder(folder), self._clock()
+        async with self._database.begin() as stored:
+            for document_id in dict.fromkeys(document_ids):
+                document = visible(await stored.documents.get(scope, document_id))
+                await stored.documents.update(scope, replace(document, folder=inside, updated_at=now))
+
     async def delete(self, scope: Scope, document_id: str) -> None:
         """Hidden from search and lists at once; a worker takes it out of the engine, the files and the database."""
+        await self.delete_many(scope, [document_id])
+
+    async def delete_many(self, scope: Scope, document_ids: Sequence[str]) -> None:
+        """All of them, or none where one is not there."""
         async with self._database.begin() as stored:
-            document = visible(await stored.documents.get(scope, document_id))
-            gone = replace(document, parse_status=ParseStatus.DELETING, updated_at=self._clock())
-            await stored.documents.update(scope, gone)
-            for kind in _OF_DOCUMENTS:
-                await stored.work.cancel(kind, document_id)
-            await stored.work.add(self._queued(document, WorkKind.DELETE_DOCUMENT))
+            for document_id in dict.fromkeys(document_ids):
+                document = visible(await stored.documents.get(scope, document_id))
+                gone = replace(document, parse_status=ParseStatus.DELETING, updated_at=self._clock())
+                await stored.documents.update(scope, gone)
+                for kind in _OF_DOCUMENTS:
+                    await stored.work.cancel(kind, document_id)
+                await stored.work.add(self._queued(document, WorkKind.DELETE_DOCUMENT))
         self._jobs.wake()
 
     async def data(self, scope: Scope, document_id: str) -> tuple[Document, bytes]:
@@ -153,6 +190,36 @@ class Documents(Intake):
             state = Enrichment(document_id=document_id, version=document.indexed_version)
         return state, WorkKind.ENRICH in waiting
 
+    async def steps(self, scope: Scope, document_id: str) -> list[Step]:
+        """What its processing did, for the last attempts; oldest first."""
+        async with self._database.read() as stored:
+            visible(await stored.documents.get(scope, document_id))
+            return await stored.steps.of_document(scope, document_id)
+
+    async def cancel(self, scope: Scope, document_id: str) -> Document:
+        """Take back its reading, or the making of its vectors; one that is settled stays as it is.
+
+        What was searched before is searched still.
+        """
+        async with self._database.begin() as stored:
+            document = visible(await stored.documents.get(scope, document_id))
+            if document.parse_status in SETTLED:
+                return document
+            for kind in (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.COPY_DOCUMENT):
+                await stored.work.cancel(kind, document_id)
+            document = replace(
+                document,
+                parse_status=ParseStatus.FAILED,
+                error_reason=ParseReason.CANCELLED,
+                error_message=_cancelled(document),
+                updated_at=self._clock(),
+            )
+            await stored.documents.update(scope, document)
+            await stored.work.add(self._queued(document, WorkKind.CLEAN_CHUNKS))
+        self._jobs.interrupt(document_id)
+        self._jobs.wake()
+        return document
+
     async def wait(self, scope: Scope, ids: Collection[str], *, timeout: float) -> list[Document]:  # noqa: ASYNC109
         """Wait until each document is completed, failed or gone; those that are left come back in the order of ids.
 
@@ -181,6 +248,12 @@ def _read(document: Document) -> Document:
         message = document.error_message or "The document has not been read yet."
         raise NotFound(message, details={"document_id": document.document_id})
     return document
+
+
+def _cancelled(document: Document) -> str:
+    if document.indexed_version == document.version:
+        return "Its embedding was cancelled: it is found by its words, and by meaning as far as that had come."
+    return f"Its reading was cancelled. {KEPT_VERSION if document.indexed_version else ''}".strip()
 
 
 def _of(scope: Scope, document: Document) -> Scope:

@@ -10,12 +10,13 @@ from typing import Any
 
 from opora.domain.errors import Conflict, InvalidInput, NotFound, TooLarge
 from opora.domain.faq import FAQ_FILE_TYPE
-from opora.domain.knowledge import Document, ParseReason, ParseStatus
+from opora.domain.knowledge import Document, Origin, ParseReason, ParseStatus
 from opora.domain.scope import Scope
 from opora.domain.work import Work, WorkKind
 from opora.knowledge.metadata import checked_metadata
 from opora.ports import Blobs, Clock, Database, Jobs, NewId, Repositories
-from opora.text.fold import clean
+from opora.text.fold import clean, is_blank
+from opora.text.folders import clean_folder
 from opora.text.names import clean_file_name, clean_label
 
 UPLOAD_LIMIT = 50 * 1024 * 1024
@@ -52,6 +53,8 @@ class Intake:
         source: str = "",
         title: str = "",
         metadata: Mapping[str, Any] | None = None,
+        folder: str = "",
+        origin: Origin = Origin.FILE,
         replace: bool = False,
     ) -> Document:
         """Store a file and queue it. Raises `Conflict` naming the document when the base has the same bytes.
@@ -60,7 +63,7 @@ class Intake:
         from the same source give the existing document back.
         """
         self._check_size(data)
-        file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+        file_hash = await hash_of(data)
         now = self._clock()
         name = clean_file_name(file_name)
         document = Document(
@@ -73,11 +76,13 @@ class Intake:
             file_size=len(data),
             file_hash=file_hash,
             source=_source(source),
+            folder=checked_folder(folder),
+            origin=origin,
             metadata=checked_metadata(metadata),
             created_at=now,
             updated_at=now,
         )
-        document = _titled(document, title)
+        document = titled(document, title)
         if not (replace and source):
             return await self._add(scope, document, data)
         async with self._replacing:  # two uploads of one source must not write to the same version
@@ -95,10 +100,10 @@ class Intake:
         content: str,
         source: str = "",
         metadata: Mapping[str, Any] | None = None,
+        folder: str = "",
     ) -> Document:
         """Store Markdown that somebody wrote; its name is its title."""
-        if not content.strip():
-            raise InvalidInput.of("content", "There is no text to store.")
+        check_text(content)
         if not clean_label(title):
             raise InvalidInput.of("title", "A text needs a title.")
         return await self.add_file(
@@ -109,6 +114,8 @@ class Intake:
             source=source,
             title=title,
             metadata=metadata,
+            folder=folder,
+            origin=Origin.MANUAL,
         )
 
     async def _add(self, scope: Scope, document: Document, data: bytes) -> Document:
@@ -132,9 +139,14 @@ class Intake:
         """The document with its new content; None when it was deleted meanwhile."""
         if earlier.file_hash == new.file_hash:
             return await self._again(scope, earlier)
-        await self._blobs.put(earlier.tenant_id, earlier.document_id, earlier.version + 1, data)
-        async with self._database.begin() as stored:
-            document = await self._in_place(stored, scope, earlier, new)
+        where = (earlier.tenant_id, earlier.document_id, earlier.version + 1)
+        await self._blobs.put(*where, data)
+        try:
+            async with self._database.begin() as stored:
+                document = await self._in_place(stored, scope, earlier, new)
+        except Conflict:
+            await self._blobs.delete_version(*where)
+            raise
         if document is None:
             await self._blobs.delete(earlier.tenant_id, earlier.document_id)
             return None
@@ -151,6 +163,7 @@ class Intake:
         document = replace(
             current,
             title=new.title,
+            origin=new.origin,
             file_name=new.file_name,
             file_size=new.file_size,
             file_hash=new.file_hash,
@@ -168,7 +181,7 @@ class Intake:
 
     async def _again(self, scope: Scope, document: Document) -> Document:
         """The same bytes again: nothing to do, unless what failed then was a service and not the bytes."""
-        if document.error_reason not in (ParseReason.EMBEDDING, ParseReason.INDEXING):
+        if document.error_reason not in (ParseReason.EMBEDDING, ParseReason.INDEXING, ParseReason.CANCELLED):
             return document
         return await self.retry(scope, document.document_id)
 
@@ -176,10 +189,7 @@ class Intake:
         """Take up a document again, from the start; one that is under way is left alone."""
         async with self._database.begin() as stored:
             document = visible(await stored.documents.get(scope, document_id))
-            if document.file_type == FAQ_FILE_TYPE:
-                raise InvalidInput.of(
-                    "document_id", "The entries of a FAQ are kept one by one: there is no file to read."
-                )
+            check_has_file(document)
             if document.parse_status in SETTLED:
                 document = replace(
                     document,
@@ -206,6 +216,27 @@ class Intake:
         return Work.new(kind, document.document_id, of=document, work_id=self._new_id(), now=self._clock())
 
 
+async def hash_of(data: bytes) -> str:
+    return await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+
+
+def checked_folder(folder: str) -> str:
+    try:
+        return clean_folder(folder)
+    except ValueError as error:
+        raise InvalidInput.of("folder", str(error)) from error
+
+
+def check_text(content: str) -> None:
+    if is_blank(content):
+        raise InvalidInput.of("content", "There is no text to store.")
+
+
+def check_has_file(document: Document) -> None:
+    if document.file_type == FAQ_FILE_TYPE:
+        raise InvalidInput.of("document_id", "The entries of a FAQ are kept one by one: there is no file to read.")
+
+
 def visible(document: Document) -> Document:
     """Raises `NotFound` for what is being deleted: for everybody but the workers it is gone."""
     if document.parse_status is ParseStatus.DELETING:
@@ -224,7 +255,7 @@ def _source(source: str) -> str:
     return clean(source)
 
 
-def _titled(document: Document, title: str) -> Document:
+def titled(document: Document, title: str) -> Document:
     return replace(document, title=clean_label(title) or document.title_from_name)
 
 

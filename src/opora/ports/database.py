@@ -26,6 +26,7 @@ from opora.ports.knowledge import (
     DocumentRepository,
     EnrichmentRepository,
     RevisionRepository,
+    StepRepository,
     TagRepository,
 )
 from opora.ports.values import NewId
@@ -129,6 +130,8 @@ class Repositories(Protocol):
     def tags(self) -> TagRepository: ...
     @property
     def revisions(self) -> RevisionRepository: ...
+    @property
+    def steps(self) -> StepRepository: ...
     @property
     def enrichments(self) -> EnrichmentRepository: ...
     @property

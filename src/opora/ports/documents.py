@@ -45,6 +45,10 @@ class Blobs(Protocol):
         """Remove all versions, or those below ``before``; removing what is not there is no error."""
         ...
 
+    async def delete_version(self, tenant_id: str, document_id: str, version: int) -> None:
+        """Remove one version alone: of an upload that was refused after its bytes were written."""
+        ...
+
     async def stored(self) -> list[tuple[str, str]]:
         """Tenant and document id of everything that is stored; for the sweep at start."""
         ...

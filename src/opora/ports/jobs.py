@@ -16,6 +16,10 @@ class Jobs(Protocol):
         """Work was committed; look now."""
         ...
 
+    def interrupt(self, subject: str) -> None:
+        """Stop the reading or embedding of a document that was cancelled, where it is under way in this process."""
+        ...
+
     @property
     def changes(self) -> int:
         """Grows whenever work on something ended a step."""

@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from opora.domain.enrichment import Enrichment
+from opora.domain.filters import Filter
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.revisions import ChunkRevision
 from opora.domain.scope import BaseRef, Scope
 from opora.domain.search import SearchResult
+from opora.domain.steps import Step
 from opora.domain.tags import Tag, Tagged
 from opora.ports.values import Listed, Page
 
@@ -59,13 +61,32 @@ class DocumentRepository(Protocol):
         ...
 
     async def browse(
-        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = "", source_prefix: str = ""
+        self,
+        scope: Scope,
+        page: Page,
+        *,
+        status: ParseStatus | None = None,
+        name: str = "",
+        source_prefix: str = "",
+        folder: str | None = None,
     ) -> Listed[Document]:
-        """Newest first; what is being deleted is left out."""
+        """Newest first; what is being deleted is left out. A ``folder`` holds what lies in folders inside it too."""
         ...
 
     async def ids(self, scope: Scope) -> list[str]:
         """Ids of all documents of the scope, also of those that are being deleted."""
+        ...
+
+    async def owners(self, tenant_id: str, document_ids: Collection[str]) -> dict[str, str]:
+        """The base of each of these documents that the tenant has. Used by `opora.access` only."""
+        ...
+
+    async def fitting(self, scope: Scope, *, folder: str = "", fits: Filter | None = None) -> frozenset[str]:
+        """Ids of the scope's documents in a folder, and in those inside it, that a filter lets through."""
+        ...
+
+    async def folders(self, scope: Scope) -> dict[str, int]:
+        """The folders of the scope's documents, and how many lie in each itself."""
         ...
 
     async def count_unembedded(self, scope: Scope) -> int:
@@ -77,6 +98,12 @@ class DocumentRepository(Protocol):
         ...
 
     async def update(self, scope: Scope, document: Document) -> None: ...
+    async def move(self, scope: Scope, document: Document) -> None:
+        """Put the document with its chunks, states, steps and waiting work into the base that it names now.
+
+        Raises `Conflict` when that has the same bytes."""
+        ...
+
     async def delete(self, scope: Scope, document_id: str) -> None:
         """Remove the row and its chunks; nothing happens when it is gone."""
         ...
@@ -176,6 +203,18 @@ class EnrichmentRepository(Protocol):
 
     async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
         """Keep it in the place of what was kept for the document."""
+        ...
+
+
+class StepRepository(Protocol):
+    """What the processing of each document did, for the last attempts."""
+
+    async def add(self, scope: Scope, document_id: str, steps: Sequence[Step], *, is_attempt: bool) -> None:
+        """Keep steps of a new attempt, or more of the last one; nothing happens where the document is gone."""
+        ...
+
+    async def of_document(self, scope: Scope, document_id: str) -> list[Step]:
+        """Oldest first."""
         ...
 
 

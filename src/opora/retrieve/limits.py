@@ -8,7 +8,7 @@ from opora.domain.scope import Scope
 from opora.domain.search import SearchRequest
 from opora.domain.settings import RetrievalSettings
 from opora.retrieve.fuse import DESCRIBED, FusionWeights
-from opora.retrieve.targets import is_explicit, normalised_match_count, pool_size
+from opora.retrieve.targets import normalised_match_count, pool_size
 
 NO_THRESHOLD = 0.0
 
@@ -32,7 +32,7 @@ def settle(
 ) -> Limits:
     """Request over settings over the model's card. A scope of picked documents or tags has no recall thresholds."""
     count = normalised_match_count(request.match_count)
-    trusted = is_explicit(scope)
+    trusted = scope.is_explicit
     vector = values.vector_threshold if values.vector_threshold is not None else model_threshold
     keyword = values.keyword_threshold
     if trusted:

@@ -69,6 +69,8 @@ class Search:
         query = clean_query(request.query)
         if not scope.bases:
             return Stage(warnings=("There is no knowledge base to search.",))
+        if scope.document_ids is not None and not scope.document_ids:
+            return Stage(warnings=("No document fits what the search was limited to.",))
         values = _own_floors(settings or self._defaults)
         spaces = await self._spaces(await self._bases(scope), request.mode)
         if request.one_space:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opora.domain.knowledge import BaseType, KnowledgeBase
-from opora.domain.scope import Scope
 from opora.domain.search import DEFAULT_MATCH_COUNT, MAX_POOL_SIZE, SearchMode
 
 POOL_FACTOR = 5
@@ -21,11 +20,6 @@ def normalised_match_count(match_count: int) -> int:
 def pool_size(match_count: int, bases: int) -> int:
     """How many candidates each arm is asked for: max(5 x count, 50) for each base, at most 500."""
     return min(max(match_count * POOL_FACTOR, MIN_POOL_SIZE) * max(bases, 1), MAX_POOL_SIZE)
-
-
-def is_explicit(scope: Scope) -> bool:
-    """Whether someone picked documents or tags: such a scope is trusted, and recall thresholds do not apply to it."""
-    return scope.document_ids is not None or scope.tag_ids is not None
 
 
 def has_vectors(base: KnowledgeBase) -> bool:

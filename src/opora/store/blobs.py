@@ -53,6 +53,14 @@ class FileBlobs:
         except OSError as error:
             raise Unavailable(f"A stored file could not be removed: {error.strerror}.") from error
 
+    async def delete_version(self, tenant_id: str, document_id: str, version: int) -> None:
+        for part in sorted(PARTS):
+            path = self._file(tenant_id, document_id, version, part)
+            try:
+                await asyncio.to_thread(path.unlink, missing_ok=True)
+            except OSError as error:
+                raise Unavailable(f"A stored file could not be removed: {error.strerror}.") from error
+
     async def stored(self) -> list[tuple[str, str]]:
         return await asyncio.to_thread(self._list)
 

@@ -35,6 +35,7 @@ from opora.store.postgres import begin_in_postgres, postgres_engine
 from opora.store.revisions import SqlRevisions
 from opora.store.rounds import SqlRounds
 from opora.store.sessions import SqlSessions
+from opora.store.steps import SqlSteps
 from opora.store.tags import SqlTags
 from opora.store.work import SqlWork
 
@@ -68,6 +69,10 @@ class SqlRepositories:
     @cached_property
     def revisions(self) -> SqlRevisions:
         return SqlRevisions(self._connection)
+
+    @cached_property
+    def steps(self) -> SqlSteps:
+        return SqlSteps(self._connection)
 
     @cached_property
     def enrichments(self) -> SqlEnrichments:

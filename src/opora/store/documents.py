@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from typing import Any
 
@@ -10,13 +11,16 @@ from sqlalchemy.exc import IntegrityError
 
 from opora.domain.errors import Conflict, NotFound
 from opora.domain.faq import FAQ_FILE_TYPE
-from opora.domain.knowledge import Document, ParseStatus
+from opora.domain.filters import Filter
+from opora.domain.knowledge import Document, Origin, ParseStatus
 from opora.domain.scope import Scope
+from opora.domain.work import WorkKind
 from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_tags, load_mapping, load_tags
 from opora.store.connection import Connection
+from opora.store.filtering import fitting
 from opora.store.scoping import Condition, folded, in_steps, of_bases, of_documents
-from opora.store.tables import bases, documents, strays
+from opora.store.tables import bases, chunk_revisions, chunks, document_steps, documents, enrichments, strays, work
 from opora.store.types import insert_into, position
 
 _c = documents.c
@@ -75,6 +79,31 @@ class SqlDocuments:
         query = sa.select(_c.document_id).where(of_documents(scope)).order_by(_c.document_id)
         return list(await self._connection.scalars(query))
 
+    async def owners(self, tenant_id: str, document_ids: Collection[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for step in in_steps(document_ids):
+            query = sa.select(_c.document_id, _c.base_id).where(
+                _c.tenant_id == tenant_id, _c.document_id.in_(step), _LIVE
+            )
+            found |= {row.document_id: row.base_id for row in await self._connection.execute(query)}
+        return found
+
+    async def fitting(self, scope: Scope, *, folder: str = "", fits: Filter | None = None) -> frozenset[str]:
+        names = sorted(fits.own_fields) if fits is not None else []
+        columns = [_c.document_id, _c.metadata, *(_c[name[1:]] for name in names)]
+        query = sa.select(*columns).where(of_documents(scope), _LIVE, _is_within(folder))
+        rows = await self._connection.execute(query)
+        if fits is None:
+            return frozenset(row.document_id for row in rows)
+        return await asyncio.to_thread(fitting, rows.all(), names, fits)
+
+    async def folders(self, scope: Scope) -> dict[str, int]:
+        query = sa.select(_c.folder, sa.func.count().label("knowledge_count")).where(
+            of_documents(scope), _LIVE, _c.file_type != FAQ_FILE_TYPE
+        )
+        rows = await self._connection.execute(query.group_by(_c.folder).order_by(_c.folder))
+        return {row.folder: row.knowledge_count for row in rows}
+
     async def by_hash(self, scope: Scope, base_id: str, file_hash: str) -> Document | None:
         query = sa.select(documents).where(
             _c.base_id == base_id, _c.file_hash == file_hash, _LIVE, of_bases(documents, scope)
@@ -91,7 +120,14 @@ class SqlDocuments:
         return [_to_document(row) for row in await self._connection.execute(query)]
 
     async def browse(
-        self, scope: Scope, page: Page, *, status: ParseStatus | None = None, name: str = "", source_prefix: str = ""
+        self,
+        scope: Scope,
+        page: Page,
+        *,
+        status: ParseStatus | None = None,
+        name: str = "",
+        source_prefix: str = "",
+        folder: str | None = None,
     ) -> Listed[Document]:
         parts = [of_documents(scope), _LIVE, _c.file_type != FAQ_FILE_TYPE]
         if status is not None:
@@ -100,6 +136,8 @@ class SqlDocuments:
             parts.append(position(_c.name_folded, folded(name)) > 0)
         if source_prefix:
             parts.append(_starts_with(source_prefix))
+        if folder is not None:
+            parts.append(_is_within(folder))
         total = await self._connection.scalar(sa.select(sa.func.count()).select_from(documents).where(*parts))
         order = (_c.created_at.desc(), _c.document_id.desc())
         query = sa.select(documents).where(*parts).order_by(*order).limit(page.page_size).offset(page.offset)
@@ -116,6 +154,20 @@ class SqlDocuments:
             raise Conflict(message, details={"file_hash": document.file_hash}) from error
         if not changed:
             raise _absent(document.document_id)
+
+    async def move(self, scope: Scope, document: Document) -> None:
+        owner = scope.owner_of(document.base_id)
+        same = await self.by_hash(scope, document.base_id, document.file_hash)
+        if same is not None:
+            raise await self._conflict(scope, document)
+        for table in (documents, chunks, chunk_revisions, enrichments, document_steps):
+            mine = (table.c.document_id == document.document_id, of_bases(table, scope))
+            await self._connection.execute(sa.update(table).where(*mine).values(base_id=document.base_id))
+        left = (strays.c.document_id == document.document_id, of_bases(strays, scope))
+        await self._connection.execute(sa.delete(strays).where(*left))
+        waits = (work.c.subject == document.document_id, work.c.kind != WorkKind.LEAVE_BASE.value)
+        moved = sa.update(work).where(*waits, work.c.tenant_id == owner).values(base_id=document.base_id)
+        await self._connection.execute(moved)
 
     async def delete(self, scope: Scope, document_id: str) -> None:
         await self._connection.execute(
@@ -143,6 +195,13 @@ def _starts_with(prefix: str) -> Condition:
     return sa.func.substr(_c.source, 1, len(prefix)) == prefix
 
 
+def _is_within(folder: str) -> Condition:
+    if not folder:
+        return sa.true()
+    inside = folder + "/"
+    return sa.or_(_c.folder == folder, sa.func.substr(_c.folder, 1, len(inside)) == inside)
+
+
 def _absent(document_id: str) -> NotFound:
     return NotFound("There is no such document.", details={"document_id": document_id})
 
@@ -159,12 +218,15 @@ def _to_row(document: Document) -> dict[str, Any]:
         "file_size": document.file_size,
         "file_hash": document.file_hash,
         "source": document.source,
+        "folder": document.folder,
+        "origin": document.origin.value,
         "parse_status": document.parse_status.value,
         "error_reason": document.error_reason,
         "error_message": document.error_message,
         "enabled": document.enabled,
         "description": document.description,
         "metadata": dump(document.metadata),
+        "file_metadata": dump(document.file_metadata),
         "tag_ids": dump_tags(document.tag_ids),
         "version": document.version,
         "indexed_version": document.indexed_version,
@@ -186,12 +248,15 @@ def _to_document(row: sa.Row[Any]) -> Document:
         file_size=row.file_size,
         file_hash=row.file_hash,
         source=row.source,
+        folder=row.folder,
+        origin=Origin(row.origin),
         parse_status=ParseStatus(row.parse_status),
         error_reason=row.error_reason,
         error_message=row.error_message,
         enabled=row.enabled,
         description=row.description,
         metadata=load_mapping(row.metadata),
+        file_metadata=load_mapping(row.file_metadata),
         tag_ids=load_tags(row.tag_ids),
         version=row.version,
         indexed_version=row.indexed_version,

@@ -11,7 +11,7 @@ from opora.domain.errors import NotFound
 from opora.domain.revisions import ChunkRevision, RevisionOrigin
 from opora.domain.scope import Scope
 from opora.store.connection import Connection
-from opora.store.scoping import Condition, of_bases
+from opora.store.scoping import Condition, among, of_bases
 from opora.store.tables import chunk_revisions, documents
 
 _c = chunk_revisions.c
@@ -55,7 +55,7 @@ class SqlRevisions:
 def _mine(scope: Scope) -> Condition:
     """A scope that is limited to documents sees the states of their chunks only."""
     own = of_bases(chunk_revisions, scope)
-    return own if scope.document_ids is None else sa.and_(own, _c.document_id.in_(sorted(scope.document_ids)))
+    return own if scope.document_ids is None else sa.and_(own, among(_c.document_id, scope.document_ids))
 
 
 def _to_row(one: ChunkRevision) -> dict[str, Any]:

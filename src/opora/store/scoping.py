@@ -7,9 +7,9 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from opora.domain.scope import Scope
-from opora.store.codec import TAG_END
+from opora.store.codec import TAG_END, dump
 from opora.store.tables import chunks, documents
-from opora.store.types import position
+from opora.store.types import position, unfolded
 from opora.text.fold import fold
 
 Condition = sa.ColumnElement[bool]
@@ -29,20 +29,27 @@ def of_documents(scope: Scope) -> Condition:
     condition = of_bases(documents, scope)
     if scope.document_ids is None:
         return condition
-    return sa.and_(condition, documents.c.document_id.in_(sorted(scope.document_ids)))
+    return sa.and_(condition, among(documents.c.document_id, scope.document_ids))
 
 
 def of_chunks(scope: Scope) -> Condition:
     """Chunks that the scope holds, by base, document, tag and enabled state."""
     parts = [of_bases(chunks, scope)]
     if scope.document_ids is not None:
-        parts.append(chunks.c.document_id.in_(sorted(scope.document_ids)))
+        parts.append(among(chunks.c.document_id, scope.document_ids))
     if scope.tag_ids is not None:
         tags = [position(chunks.c.tag_ids, f"{TAG_END}{tag}{TAG_END}") > 0 for tag in sorted(scope.tag_ids)]
         parts.append(sa.or_(sa.false(), *tags))
     if not scope.include_disabled:
         parts.append(chunks.c.enabled)
     return sa.and_(*parts)
+
+
+def among(column: sa.ColumnElement[str], ids: Collection[str]) -> Condition:
+    """The column has one of the ids, of which there may be more than a statement takes parameters."""
+    if len(ids) <= IN_STEP:
+        return column.in_(sorted(ids))
+    return column.op("IN")(unfolded(dump(sorted(ids))))
 
 
 def folded(*texts: str) -> str:

@@ -83,12 +83,15 @@ documents = sa.Table(
     _count("file_size"),
     _id("file_hash"),
     _text("source"),
+    _added("folder"),
+    sa.Column("origin", sa.String(64), nullable=False, server_default="file"),
     _word("parse_status"),
     _word("error_reason"),
     _text("error_message"),
     _flag("enabled"),
     _text("description"),
     _text("metadata"),
+    _added("file_metadata"),
     _text("tag_ids"),
     _count("version"),
     _count("indexed_version"),
@@ -165,6 +168,22 @@ chunk_revisions = sa.Table(
     _moment("created_at"),
     sa.Index(None, "chunk_id"),
     sa.Index(None, "document_id"),
+)
+
+document_steps = sa.Table(
+    "document_steps",
+    metadata,
+    _id("step_id", primary_key=True),
+    _id("document_id", sa.ForeignKey("documents.document_id", ondelete="CASCADE")),
+    _id("base_id"),
+    _id("tenant_id"),
+    _count("attempt"),
+    _word("name"),
+    _count("microseconds"),
+    _text("counts"),
+    _text("error"),
+    _moment("started_at"),
+    sa.Index(None, "document_id", "attempt"),
 )
 
 enrichments = sa.Table(
@@ -289,6 +308,7 @@ work = sa.Table(
     _id("tenant_id"),
     _id("base_id"),
     _id("subject"),
+    _added("aim"),
     _count("attempts"),
     _moment("not_before"),
     _id("lease_owner"),

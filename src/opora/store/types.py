@@ -59,6 +59,22 @@ def _position(element: position, compiler: Any, **kw: Any) -> str:
     return f"strpos({compiler.process(element.clauses, **kw)})"
 
 
+class unfolded(GenericFunction[Any]):
+    """The values of a JSON list, as rows: any number of them in one parameter."""
+
+    inherit_cache = True
+
+
+@compiles(unfolded, "sqlite")
+def _unfolded_sqlite(element: unfolded, compiler: Any, **kw: Any) -> str:
+    return f"(SELECT value FROM json_each({compiler.process(element.clauses, **kw)}))"
+
+
+@compiles(unfolded)
+def _unfolded(element: unfolded, compiler: Any, **kw: Any) -> str:
+    return f"(SELECT json_array_elements_text(CAST({compiler.process(element.clauses, **kw)} AS json)))"
+
+
 def insert_into(connection: Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """An INSERT that knows ON CONFLICT, in the words of the connection's database."""
     if connection.dialect.name == "postgresql":

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from opora.domain.knowledge import ParseStatus
+from opora.domain.knowledge import ParseReason, ParseStatus
 from opora.domain.work import Work, WorkKind
 from opora.ports import NewId
 from opora.store.connection import Connection
@@ -88,7 +88,7 @@ class SqlWork:
         if base_id is not None:
             chosen.append(d.base_id == base_id)
         if kind is WorkKind.EMBED:
-            chosen.append(d.embedded_count < d.chunk_count)
+            chosen += [d.embedded_count < d.chunk_count, d.error_reason != ParseReason.CANCELLED.value]
         found = (await self._connection.execute(sa.select(d.document_id, d.base_id, d.tenant_id).where(*chosen))).all()
         rows = [Work.new(kind, row.document_id, of=row, work_id=new_id(), now=now) for row in found]
         await self._insert([_to_row(item) for item in rows])
@@ -132,6 +132,7 @@ def _to_row(item: Work) -> dict[str, Any]:
         "tenant_id": item.tenant_id,
         "base_id": item.base_id,
         "subject": item.subject,
+        "aim": item.aim,
         "attempts": item.attempts,
         "not_before": item.not_before,
         "lease_owner": item.lease_owner,
@@ -148,6 +149,7 @@ def _to_work(row: sa.Row[Any], owner: str, until: datetime) -> Work:
         tenant_id=row.tenant_id,
         base_id=row.base_id,
         subject=row.subject,
+        aim=row.aim,
         attempts=row.attempts,
         not_before=row.not_before,
         lease_owner=owner,

@@ -19,6 +19,7 @@ _NOTHING = dict.fromkeys(
     ],
     None,
 )
+_VISIBLE = re.compile("[^\\s" + "".join(re.escape(chr(c)) for c in _NOTHING if c not in (0x2120, 0x2122)) + "]")
 _FORMS = {0x2019: "'", 0x02BC: "'", 0x2010: "-", 0x2011: "-", 0x2212: "-"}
 _BEFORE = {**_SPACES, **_NOTHING, **_FORMS, **dict.fromkeys(range(0xD800, 0xE000), " ")}
 _SPECIAL = re.compile("[" + "".join(map(re.escape, map(chr, _BEFORE))) + "]")
@@ -32,6 +33,11 @@ def clean(text: str) -> str:
     if text.isascii():
         return text.replace("\0", " ")
     return "".join(" " if c == "\0" or "\ud800" <= c <= "\udfff" else c for c in text) if _unclean(text) else text
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing of the text is seen: blanks, and characters of no width."""
+    return _VISIBLE.search(text) is None
 
 
 def _unclean(text: str) -> bool:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 
+from opora.domain.chunk_ids import ChunkIds
 from opora.domain.knowledge import Chunk, ChunkingConfig, ChunkType, Document, ParsedDocument
 from opora.ingest.split.config import limits, validate_chunking
 from opora.ingest.split.parents import families
 from opora.ingest.split.pieces import Piece, pieces_of
 from opora.ingest.split.returns import Returns
 from opora.ingest.split.structure import stretches
-
-_ID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,40 +36,27 @@ class StructureSplitter:
 
 
 def _drafts(returns: Returns, config: ChunkingConfig, document_id: str) -> list[_Draft]:
-    ids = _Ids(document_id)
+    ids = ChunkIds(document_id)
     found = stretches(returns.blocks, cap=config.hard_cap)
     if not config.parent_child:
         sizes = limits(config.size, config.overlap, config.hard_cap)
-        return [_Draft(chunk_id=ids.of(piece), piece=piece) for stretch in found for piece in pieces_of(stretch, sizes)]
+        return [
+            _Draft(chunk_id=_id(ids, piece), piece=piece) for stretch in found for piece in pieces_of(stretch, sizes)
+        ]
     drafts: list[_Draft] = []
     parent_sizes = limits(config.parent_size, 0, config.hard_cap)
     child_sizes = limits(config.child_size, config.child_overlap, config.hard_cap)
     for family in families(found, parent_sizes, child_sizes):
-        parent_id = ids.of(family.parent, ChunkType.PARENT_TEXT)
+        parent_id = _id(ids, family.parent, ChunkType.PARENT_TEXT)
         drafts.append(_Draft(chunk_id=parent_id, piece=family.parent, chunk_type=ChunkType.PARENT_TEXT))
-        drafts += [_Draft(chunk_id=ids.of(child), piece=child, parent_chunk_id=parent_id) for child in family.children]
+        drafts += [
+            _Draft(chunk_id=_id(ids, child), piece=child, parent_chunk_id=parent_id) for child in family.children
+        ]
     return drafts
 
 
-class _Ids:
-    """Ids from what a chunk says, and the number of equal chunks before it; never from its position."""
-
-    def __init__(self, document_id: str) -> None:
-        self._document_id = document_id
-        self._seen: Counter[bytes] = Counter()
-
-    def of(self, piece: Piece, chunk_type: ChunkType = ChunkType.TEXT) -> str:
-        fields = (self._document_id, chunk_type.value, piece.context, piece.content)
-        digest = blake2b(digest_size=_ID_BYTES)
-        for field in fields:
-            data = field.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big"))
-            digest.update(data)
-        base = digest.digest()
-        occurrence = self._seen[base]
-        self._seen[base] += 1
-        digest.update(occurrence.to_bytes(8, "big"))
-        return digest.hexdigest()
+def _id(ids: ChunkIds, piece: Piece, chunk_type: ChunkType = ChunkType.TEXT) -> str:
+    return ids.of(chunk_type, piece.context, piece.content)
 
 
 def _chunks(drafts: list[_Draft], returns: Returns, owner: Document) -> list[Chunk]:

@@ -32,7 +32,7 @@ class Rerank:
             query=draft.query,
             settings=settings,
             reranker=run.reranker(self._reranker),
-            explicit_scope=question.scope.document_ids is not None or question.scope.tag_ids is not None,
+            explicit_scope=question.scope.is_explicit,
             vector_threshold=settings.values.vector_threshold or 0.0,
         )
         draft = replace(
