@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from opora.chat.history import FoundRound
+from opora.domain.bases import BaseCopy, BaseStatistics
 from opora.domain.conversation import CitationCheck, Feedback, Message, Session
-from opora.domain.knowledge import Chunk, Document, KnowledgeBase
+from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.memory import MemoryItem
 from opora.domain.models import ModelEntry
 from opora.domain.search import SearchResult
@@ -46,6 +47,35 @@ def base_json(base: KnowledgeBase) -> dict[str, Any]:
         "is_pinned": base.is_pinned,
         "created_at": base.created_at.isoformat(),
         "updated_at": base.updated_at.isoformat(),
+    }
+
+
+def statistics_json(found: BaseStatistics) -> dict[str, Any]:
+    return {
+        "documents": sum(found.documents.values()),
+        "documents_by_status": {
+            status.value: found.documents.get(status, 0) for status in ParseStatus if status is not ParseStatus.DELETING
+        },
+        "faq_entries": found.entries,
+        "chunks": found.chunks,
+        "embedded": found.embedded,
+        "file_bytes": found.file_bytes,
+        "storage_bytes": found.storage_bytes,
+        "changed_at": found.changed_at.isoformat(),
+    }
+
+
+def copy_json(task: BaseCopy) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "source_id": task.source_id,
+        "target_id": task.target_id,
+        "status": task.status.value,
+        "total": task.total,
+        "done": task.done,
+        "error": task.error,
+        "created_at": task.created_at.isoformat(),
+        "updated_at": task.updated_at.isoformat(),
     }
 
 

@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from opora.access.access import Access
-from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
+from opora.bootstrap.checks import (
+    check_chat,
+    check_database,
+    check_embedder,
+    check_engine,
+    check_folder,
+    check_log,
+    check_reranker,
+)
 from opora.bootstrap.endpoints import EndpointMaker
 from opora.bootstrap.models import Models, described, make_models
 from opora.bootstrap.outside import make_manager
@@ -30,6 +38,7 @@ from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.domain.settings import Effective
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
+from opora.knowledge.base_statistics import Statistics
 from opora.knowledge.bases import Bases
 from opora.knowledge.chunk_edits import ChunkEdits
 from opora.knowledge.chunks import Chunks
@@ -64,6 +73,7 @@ class App:
     settings: Settings
     access: Access
     bases: Bases
+    statistics: Statistics
     documents: Documents
     chunks: Chunks
     chunk_edits: ChunkEdits
@@ -141,6 +151,7 @@ class App:
     async def ready(self) -> dict[str, Any]:
         """What `/readyz` and `opora doctor` show: each part, whether it works, and how to mend it."""
         checks = [
+            await check_folder(self.settings.data),
             await check_database(self._database),
             await check_engine(self._engine),
             await check_log(self.log, self.settings.stream_manager),
@@ -198,7 +209,8 @@ class App:
                 new_id=new_id,
             )
         )
-        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id)
+        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, store=self._engine.name)
+        self.statistics = Statistics(database, self._engine)
         self.documents = Documents(
             database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )

@@ -11,7 +11,7 @@ from opora.domain.errors import NotFound
 from opora.domain.revisions import ChunkRevision, RevisionOrigin
 from opora.domain.scope import Scope
 from opora.store.connection import Connection
-from opora.store.scoping import Condition, of_bases
+from opora.store.scoping import Condition, in_shown_base, of_bases
 from opora.store.tables import chunk_revisions, documents
 
 _c = chunk_revisions.c
@@ -36,6 +36,7 @@ class SqlRevisions:
             sa.select(_c.base_id, _c.document_id)
             .join(documents, documents.c.document_id == _c.document_id)
             .where(_c.tenant_id == tenant_id, _c.chunk_id == chunk_id, documents.c.parse_status != "deleting")
+            .where(in_shown_base())
             .limit(1)
         )
         row = (await self._connection.execute(query)).one_or_none()
