@@ -13,6 +13,7 @@ from opora.api import (
     branches,
     chat,
     chunks,
+    copies,
     docs,
     documents,
     errors,
@@ -48,6 +49,7 @@ FORM_OVERHEAD = 64 * 1024
 _TAKES_DOCUMENTS = re.compile(rf"{PREFIX}/knowledge-bases/[^/]+/(?:knowledge/(?:file|manual)|faq/entries)")
 _ROUTERS = (
     bases,
+    copies,
     tags,
     knowledge,
     documents,

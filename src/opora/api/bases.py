@@ -13,7 +13,7 @@ from opora.api.envelope import Id, Paging, listed, ok
 from opora.api.errors import opora_error_response
 from opora.api.fields import Description, Name
 from opora.api.principal import App, Caller, Opora
-from opora.api.shapes import base_json, statistics_json
+from opora.api.shapes import base_json, difference_json, statistics_json
 from opora.domain.enrichment import MAX_QUESTION_COUNT, QUESTION_COUNT, TOKEN_BUDGET, EnrichmentConfig
 from opora.domain.errors import Conflict, InvalidInput, NotFound
 from opora.domain.knowledge import (
@@ -170,7 +170,8 @@ async def update(request: Request, app: Opora, caller: Caller, base_id: Id, body
     """409 with the reason for what is settled when a base is made, and for a name that another base has."""
     scope = await app.access.bases(caller, [base_id])
     before = base_json(await app.bases.get(scope, base_id))
-    indexing = body.indexing_strategy and before["indexing_strategy"] | _said(body.indexing_strategy)
+    chunking = _merged(before["chunking_config"], body.chunking_config)
+    indexing = _merged(before["indexing_strategy"], body.indexing_strategy)
     try:
         base = await app.bases.update(
             scope,
@@ -179,7 +180,7 @@ async def update(request: Request, app: Opora, caller: Caller, base_id: Id, body
             description=body.description,
             is_pinned=body.is_pinned,
             enrichment=body.enrichment_config.config() if body.enrichment_config else None,
-            chunking=body.chunking_config and _chunking(before["chunking_config"] | _said(body.chunking_config)),
+            chunking=_chunking(chunking) if chunking else None,
             indexing=IndexingStrategy(**indexing) if indexing else None,
             fixed=Fixed(
                 base_type=body.type,
@@ -192,8 +193,8 @@ async def update(request: Request, app: Opora, caller: Caller, base_id: Id, body
     return ok(base_json(base))
 
 
-def _said(changes: BaseModel) -> dict[str, Any]:
-    return changes.model_dump(exclude_none=True)
+def _merged(there: dict[str, Any], changes: BaseModel | None) -> dict[str, Any] | None:
+    return None if changes is None else there | changes.model_dump(exclude_none=True)
 
 
 def _chunking(values: dict[str, Any]) -> ChunkingConfig:
@@ -220,7 +221,22 @@ async def duplicate(
 @router.get("/{base_id}/stats", summary="How much a knowledge base holds")
 async def statistics(app: Opora, caller: Caller, base_id: Id) -> Response:
     scope = await app.access.bases(caller, [base_id], include_disabled=True)
-    return ok(statistics_json(await app.statistics.of_base(scope, base_id)))
+    return ok(statistics_json(await app.index.statistics(scope, base_id)))
+
+
+@router.get("/{base_id}/index", summary="Does the search engine hold what the database says?")
+async def compare(app: Opora, caller: Caller, base_id: Id) -> Response:
+    """Counts of rows. While documents are being taken in, differences are normal."""
+    scope = await app.access.bases(caller, [base_id], include_disabled=True)
+    return ok(difference_json(await app.index.compare(scope, base_id)))
+
+
+@router.post("/{base_id}/index", status_code=202, summary="Mend what the search engine holds")
+async def mend(app: Opora, caller: Caller, base_id: Id) -> Response:
+    """A worker writes again what is missing, and takes out what belongs to nothing."""
+    scope = await app.access.bases(caller, [base_id], include_disabled=True)
+    await app.index.mend(scope, base_id)
+    return ok({"id": base_id}, status=202)
 
 
 async def existing(request: Request, app: App, caller: Principal, conflict: Conflict) -> Response:

@@ -13,6 +13,7 @@ from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.memory import MemoryItem
 from opora.domain.models import ModelEntry
 from opora.domain.search import SearchResult
+from opora.index.difference import Difference
 from opora.index.edits import EDITED
 from opora.knowledge.chunk_edits import State
 from opora.ports import Progress
@@ -63,6 +64,11 @@ def statistics_json(found: BaseStatistics) -> dict[str, Any]:
         "storage_bytes": found.storage_bytes,
         "changed_at": found.changed_at.isoformat(),
     }
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    counts = {name: len(getattr(found, name)) for name in ("missing", "stray", "vectorless")}
+    return {"is_sound": found.is_sound, **counts}
 
 
 def copy_json(task: BaseCopy) -> dict[str, Any]:

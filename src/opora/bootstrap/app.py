@@ -38,7 +38,8 @@ from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.domain.settings import Effective
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
-from opora.knowledge.base_statistics import Statistics
+from opora.knowledge.base_copies import BaseCopies
+from opora.knowledge.base_index import BaseIndex
 from opora.knowledge.bases import Bases
 from opora.knowledge.chunk_edits import ChunkEdits
 from opora.knowledge.chunks import Chunks
@@ -73,7 +74,8 @@ class App:
     settings: Settings
     access: Access
     bases: Bases
-    statistics: Statistics
+    copies: BaseCopies
+    index: BaseIndex
     documents: Documents
     chunks: Chunks
     chunk_edits: ChunkEdits
@@ -210,7 +212,8 @@ class App:
             )
         )
         self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, store=self._engine.name)
-        self.statistics = Statistics(database, self._engine)
+        self.copies = BaseCopies(database, self.jobs, clock=now, new_id=new_id)
+        self.index = BaseIndex(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.documents = Documents(
             database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )

@@ -57,24 +57,19 @@ class SqlBases:
             of_bases(documents, scope),
             documents.c.parse_status != ParseStatus.DELETING.value,
         )
-        counted = sa.select(documents.c.parse_status, sa.func.count()).where(
-            live, documents.c.file_type != FAQ_FILE_TYPE
-        )
-        rows = await self._connection.execute(counted.group_by(documents.c.parse_status))
-        by_status = {ParseStatus(status): count for status, count in rows}
-        sums = sa.select(
-            *(sa.func.coalesce(sa.func.sum(documents.c[name]), 0) for name in _SUMMED),
-            sa.func.max(documents.c.updated_at),
-        )
-        chunk_count, embedded, size, changed_at = (await self._connection.execute(sums.where(live))).one()
+        sums = [sa.func.sum(documents.c[name]).label(name) for name in _SUMMED]
+        last = sa.func.max(documents.c.updated_at).label("changed_at")
+        groups = (documents.c.parse_status, documents.c.file_type == FAQ_FILE_TYPE)
+        query = sa.select(*groups, sa.func.count(), *sums, last).where(live).group_by(*groups)
+        rows: list[Any] = list((await self._connection.execute(query)).all())
         entries = sa.select(sa.func.count()).where(faq_entries.c.base_id == base_id)
         return BaseStatistics(
-            documents={status: by_status[status] for status in ParseStatus if status in by_status},
+            documents={ParseStatus(row[0]): int(row[2]) for row in rows if not row[1]},
             entries=await self._connection.scalar(entries) or 0,
-            chunks=int(chunk_count),
-            embedded=int(embedded),
-            file_bytes=int(size),
-            changed_at=max(found[0].updated_at, changed_at or found[0].updated_at),
+            chunks=sum(int(row.chunk_count) for row in rows),
+            embedded=sum(int(row.embedded_count) for row in rows),
+            file_bytes=sum(int(row.file_size) for row in rows),
+            changed_at=max([found[0].updated_at, *(row.changed_at for row in rows)]),
         )
 
     async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 
+from opora.domain.chunk_ids import cut_chunk_id
 from opora.domain.knowledge import Chunk, ChunkingConfig, ChunkType, Document, ParsedDocument
 from opora.ingest.split.config import limits, validate_chunking
 from opora.ingest.split.parents import families
 from opora.ingest.split.pieces import Piece, pieces_of
 from opora.ingest.split.returns import Returns
 from opora.ingest.split.structure import stretches
-
-_ID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,20 +57,14 @@ class _Ids:
 
     def __init__(self, document_id: str) -> None:
         self._document_id = document_id
-        self._seen: Counter[bytes] = Counter()
+        self._seen: Counter[str] = Counter()
 
     def of(self, piece: Piece, chunk_type: ChunkType = ChunkType.TEXT) -> str:
-        fields = (self._document_id, chunk_type.value, piece.context, piece.content)
-        digest = blake2b(digest_size=_ID_BYTES)
-        for field in fields:
-            data = field.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big"))
-            digest.update(data)
-        base = digest.digest()
-        occurrence = self._seen[base]
-        self._seen[base] += 1
-        digest.update(occurrence.to_bytes(8, "big"))
-        return digest.hexdigest()
+        says = (self._document_id, chunk_type, piece.context, piece.content)
+        first = cut_chunk_id(*says, 0)
+        occurrence = self._seen[first]
+        self._seen[first] += 1
+        return cut_chunk_id(*says, occurrence) if occurrence else first
 
 
 def _chunks(drafts: list[_Draft], returns: Returns, owner: Document) -> list[Chunk]:
