@@ -89,11 +89,13 @@ class _Names:
 
 
 def _lineages(revisions: Iterable[ChunkRevision], names: _Names, contexts: Iterable[str]) -> dict[str, str]:
-    """From the first id of each edited chunk to that in the copy. A state does not tell its heading: all are tried."""
+    """From the first id of each edited chunk to that in the copy. Older states do not tell their headings: then all
+    that the document has are tried."""
     found: dict[str, str] = {}
-    tried = sorted({*contexts, ""})
+    others = sorted(contexts)
     for one in revisions:
         if one.chunk_id == one.lineage_id and one.origin is RevisionOrigin.PARSER:
+            tried = (one.context, *others)
             cut = (names.cut(one.chunk_id, ChunkType.TEXT, context, one.content) for context in tried)
             found[one.lineage_id] = next(filter(None, cut), None) or names.other(one.lineage_id)
     return found | {one.lineage_id: names.other(one.lineage_id) for one in revisions if one.lineage_id not in found}

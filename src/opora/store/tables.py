@@ -175,6 +175,7 @@ chunk_revisions = sa.Table(
     _id("tenant_id"),
     _word("origin"),
     _text("content"),
+    _added("context"),
     _id("author"),
     _id("after"),
     _moment("created_at"),

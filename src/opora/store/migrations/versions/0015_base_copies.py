@@ -1,4 +1,4 @@
-"""Copies of knowledge bases and their progress."""
+"""Copies of knowledge bases and their progress; states of chunks tell their headings, so that a copy finds them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("task_id", name=op.f("pk_base_copies")),
     )
     op.create_index(op.f("ix_base_copies_target_id"), "base_copies", ["target_id"])
+    op.add_column("chunk_revisions", sa.Column("context", sa.Text(), nullable=False, server_default=""))
 
 
 def downgrade() -> None:
+    op.drop_column("chunk_revisions", "context")
     op.drop_table("base_copies")
