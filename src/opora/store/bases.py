@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -59,12 +60,12 @@ class SqlBases:
         )
         sums = [sa.func.sum(documents.c[name]).label(name) for name in _SUMMED]
         last = sa.func.max(documents.c.updated_at).label("changed_at")
-        groups = (documents.c.parse_status, documents.c.file_type == FAQ_FILE_TYPE)
-        query = sa.select(*groups, sa.func.count(), *sums, last).where(live).group_by(*groups)
+        groups = (documents.c.parse_status, documents.c.file_type)
+        query = sa.select(*groups, sa.func.count().label("documents"), *sums, last).where(live).group_by(*groups)
         rows: list[Any] = list((await self._connection.execute(query)).all())
         entries = sa.select(sa.func.count()).where(faq_entries.c.base_id == base_id)
         return BaseStatistics(
-            documents={ParseStatus(row[0]): int(row[2]) for row in rows if not row[1]},
+            documents=_by_status(rows),
             entries=await self._connection.scalar(entries) or 0,
             chunks=sum(int(row.chunk_count) for row in rows),
             embedded=sum(int(row.embedded_count) for row in rows),
@@ -134,6 +135,15 @@ class SqlBases:
 _UNDER_WAY = (CopyStatus.PENDING.value, CopyStatus.PROCESSING.value)
 _SUMMED = ("chunk_count", "embedded_count", "file_size")
 _FIXED = frozenset({"base_id", "tenant_id", "created_at"})
+
+
+def _by_status(rows: Iterable[Any]) -> dict[ParseStatus, int]:
+    """What all entries of a FAQ hang on is no document for people."""
+    counts: Counter[ParseStatus] = Counter()
+    for row in rows:
+        if row.file_type != FAQ_FILE_TYPE:
+            counts[ParseStatus(row.parse_status)] += row.documents
+    return dict(counts)
 
 
 def _mine(scope: Scope, base_id: str) -> tuple[Condition, Condition]:
