@@ -21,8 +21,9 @@ from opora.api.app import create_app
 from opora.bootstrap import App
 from opora.bootstrap import app as composition
 from opora.bootstrap.models import Models
+from opora.domain.knowledge import KnowledgeBase
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Principal, Scope
-from opora.ports import ChatDelta, ChatMessage, ChatOptions
+from opora.ports import ChatDelta, ChatMessage, ChatOptions, Page
 from opora.settings import Settings
 
 QUESTION = "Когда возмещают проезд?"
@@ -149,9 +150,15 @@ def scope_of(principal: Principal, *base_ids: str) -> Scope:
     )
 
 
+async def add_base(app: App, principal: Principal, name: str = "База") -> KnowledgeBase:
+    """An empty base, with a number behind its name where the name is taken."""
+    there = (await app.bases.browse(scope_of(principal), Page(), name=name)).total
+    return await app.bases.create(scope_of(principal), name=f"{name} {there + 1}" if there else name)
+
+
 async def add_text(app: App, principal: Principal, content: str = PASSAGE, title: str = "Проезд") -> tuple[str, str]:
     """A base with one document that is ready; the ids of both."""
-    base = await app.bases.create(scope_of(principal), name="База")
+    base = await add_base(app, principal)
     scope = scope_of(principal, base.base_id)
     document = await app.documents.add_text(scope, base.base_id, title=title, content=content)
     await app.documents.wait(scope, [document.document_id], timeout=30)

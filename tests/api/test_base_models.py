@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from .conftest import STRANGER, client_of, scope_of
 
 ROOT = "/api/v1"
 WORDS = {"проезд": 0, "отпуск": 1}
+NUMBERS = count(1)
+"""Names of bases are kept apart."""
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ async def kept(http: httpx2.AsyncClient, at: ModelServer, **more: Any) -> str:
 
 
 async def made(http: httpx2.AsyncClient, model_id: str = "", **more: Any) -> str:
-    body = {"name": "База", "embedding_model_id": model_id, **more}
+    body = {"name": f"База {next(NUMBERS)}", "embedding_model_id": model_id, **more}
     response = await http.post(f"{ROOT}/knowledge-bases", json=body)
     assert response.status_code == 201, response.text
     base_id: str = response.json()["data"]["id"]

@@ -365,3 +365,13 @@ async def test_titles_over_http(written: App, served: httpx2.AsyncClient, chat_m
         response = await served.post(f"{path}/generate_title", json=said)
         assert response.json() == {"success": True, "data": "Про проезд"}
     assert (await served.get(path)).json()["data"]["title"] == "Про проезд"
+
+
+@pytest.mark.parametrize("title", ["Первая\nвторая", " Первая \r\n\tвторая\u2028", "Первая\u202e \x07вторая"])
+async def test_a_title_is_one_line(app: App, http: httpx2.AsyncClient, title: str) -> None:
+    made = (await http.post("/api/v1/sessions", json={"title": title})).json()["data"]
+    assert made["title"] == "Первая вторая"
+    path = f"/api/v1/sessions/{made['id']}"
+    assert (await http.put(path, json={"title": title})).json()["data"]["title"] == "Первая вторая"
+    fork = await http.post(f"{path}/fork", json={"title": title})
+    assert fork.json()["data"]["title"] == "Первая вторая"

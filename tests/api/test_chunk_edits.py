@@ -267,3 +267,18 @@ async def test_a_parent_says_what_its_children_say_and_is_not_edited_itself(app:
     await work.read_anew(TEXT + "\n\n# Часть 9\n\nЕщё одна часть о чём-нибудь другом.\n")
     texts = [chunk["content"] for chunk in await work.chunks() if chunk["chunk_type"] == "parent_text"]
     assert any("Дорогу компенсируют авансом." in text for text in texts)
+
+
+async def test_an_edited_passage_marks_no_words_of_the_file_that_it_does_not_say(work: Work) -> None:
+    """Its answer is supported by its own words; where the file has other ones, no place in it is claimed."""
+    (*_, third) = await work.chunks()
+    edited = await work.edit(third["id"], "Больничный оплачивают с первого дня болезни.")
+    assert edited["place"]["start"] == edited["place"]["end"] == third["place"]["start"]
+    session = (await work.http.post("/api/v1/sessions", json={})).json()["data"]["id"]
+    body = {"query": "Как оплачивают больничный?"}
+    await work.http.post(f"/api/v1/knowledge-chat/{session}", json=body)
+    (_, answer) = (await work.http.get(f"/api/v1/messages/{session}/load")).json()["data"]
+    cited = (await work.http.get(f"/api/v1/messages/{answer['id']}/citations")).json()["data"]
+    (checked, *_) = [one for one in cited if one["chunk_id"] == edited["id"]]
+    assert checked["support"] == "supported"
+    assert checked["document_place"] is None

@@ -71,7 +71,8 @@ async def http(app: App) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def faq_base(http: httpx2.AsyncClient, **more: Any) -> str:
-    made = await http.post("/api/v1/knowledge-bases", json={"name": "Вопросы", "type": "faq", **more})
+    there = (await http.get("/api/v1/knowledge-bases")).json()["total"]
+    made = await http.post("/api/v1/knowledge-bases", json={"name": f"Вопросы {there}", "type": "faq", **more})
     assert made.status_code == 201, made.text
     return str(made.json()["data"]["id"])
 

@@ -116,6 +116,7 @@ async def everything_of(app: App, principal: Principal) -> dict[str, str]:
         "faq_base_id": faq.base_id,
         "entry_id": record.entry_id,
         "task_id": task.task_id,
+        "copy_id": (await app.copies.start(scope_of(principal, base_id), base_id, name="Секрет, копия")).task_id,
         "page": "1",
         "model": f"opora:{base_id}",
     }

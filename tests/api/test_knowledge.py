@@ -13,7 +13,7 @@ import pytest_asyncio
 from opora.bootstrap import App
 from opora.domain.scope import LOCAL_PRINCIPAL
 
-from .conftest import client_of, scope_of
+from .conftest import add_base, client_of, scope_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -56,7 +56,7 @@ async def http(app: App) -> AsyncIterator[httpx2.AsyncClient]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def base_id(app: App) -> str:
-    return (await app.bases.create(scope_of(LOCAL_PRINCIPAL), name="База")).base_id
+    return (await add_base(app, LOCAL_PRINCIPAL)).base_id
 
 
 def raw_form(name: bytes, data: bytes) -> tuple[bytes, dict[str, str]]:

@@ -13,7 +13,7 @@ from opora.domain.search import SearchMode, SearchRequest, SearchResult
 from opora.domain.settings import Effective
 from opora.domain.trace import Drop, Stage
 
-from .conftest import add_text, client_of, scope_of
+from .conftest import add_base, add_text, client_of, scope_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -46,7 +46,7 @@ def noted(app: App, monkeypatch: pytest.MonkeyPatch) -> Noted:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def base_id(app: App) -> str:
-    return (await app.bases.create(scope_of(LOCAL_PRINCIPAL), name="База")).base_id
+    return (await add_base(app, LOCAL_PRINCIPAL)).base_id
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from opora.api.envelope import ok
 from opora.bootstrap import App
 from opora.settings import Settings
 
@@ -115,3 +116,18 @@ async def test_not_ready_is_said_by_the_status(app: App, monkeypatch: pytest.Mon
         assert (response.status_code, response.json()["ready"]) == (503, False)
         assert "secret" not in response.text
         assert (await http.get("/healthz")).status_code == 200
+
+
+async def test_a_data_folder_that_takes_no_writes_is_not_ready(app: App, http: httpx2.AsyncClient) -> None:
+    assert (await http.get("/readyz")).status_code == 200
+    app.settings = app.settings.model_copy(update={"data": app.settings.data / "gone"})
+    response = await http.get("/readyz")
+    assert response.status_code == 503
+    assert {"name": "writes", "ok": False} in response.json()["checks"]
+    assert "gone" not in response.text
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_an_answer_is_json_or_nothing(value: float) -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        ok({"score": value})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from opora.bootstrap import App, Models, write_backup
 from opora.bootstrap.sharing import is_shared, make_search_engine
+from opora.domain.bases import CopyStatus
 from opora.domain.conversation import Finish
-from opora.domain.errors import Busy, InvalidInput
+from opora.domain.errors import Busy, Conflict, InvalidInput
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.search import SearchMode, SearchRequest
 from opora.engines.postgres import schema
@@ -152,3 +154,29 @@ async def found(app: App, scope: Scope) -> list[str]:
     hits = await app._engine.search_keyword(scope, QUESTION, top_k=50)
     assert {hit.document_id for hit in hits} == set(by_mode[0])
     return by_mode[0]
+
+
+async def test_bases_are_copied_counted_and_kept_apart_by_name(tmp_path: Path, postgres_url: str) -> None:
+    app = await App.open(settings(tmp_path, postgres_url), models=Models(embedder=NullEmbedder(8), chat=None))
+    tenant = await app.access.tenant(LOCAL_PRINCIPAL)
+    base = await app.bases.create(tenant, name="Правила")
+    scope = await app.access.bases(LOCAL_PRINCIPAL, [base.base_id], include_disabled=True)
+    document = await app.documents.add_text(scope, base.base_id, title="Правила", content=TEXT)
+    await app.documents.wait(scope, [document.document_id], timeout=60)
+    await app.jobs.idle()
+    with pytest.raises(Conflict):
+        await app.bases.create(tenant, name="ПРАВИЛА")
+    task = await app.copies.start(scope, base.base_id)
+    await app.jobs.idle()
+    assert (await app.copies.get(tenant, task.task_id)).status is CopyStatus.COMPLETED
+    copy = await app.access.bases(LOCAL_PRINCIPAL, [task.target_id], include_disabled=True)
+    counted = [
+        await app.index.statistics(one, base_id) for one, base_id in ((scope, base.base_id), (copy, task.target_id))
+    ]
+    assert (counted[0].documents, counted[0].chunks, counted[0].embedded) == ({"completed": 1}, 1, 1)
+    assert counted[1] == replace(counted[0], changed_at=counted[1].changed_at)
+    assert (await app.index.compare(copy, task.target_id)).is_sound
+    await app.bases.delete(scope, base.base_id)
+    await app.jobs.idle()
+    assert (await app.index.compare(copy, task.target_id)).is_sound
+    await app.close()

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opora.domain.knowledge import Chunk, ChunkType
+from opora.domain.knowledge import Box, Chunk, ChunkType, Place
 from opora.domain.revisions import ChunkRevision, RevisionOrigin
-from opora.index.edits import applied, linked, parent_with, revised_id
+from opora.index.edits import applied, linked, parent_with, revised, revised_id
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 OWNER = {"base_id": "b", "tenant_id": "t", "document_id": "d"}
@@ -94,3 +94,12 @@ def test_ids_of_states_differ_by_lineage_number_and_words() -> None:
     ids = {revised_id("a", 1, "x"), revised_id("a", 2, "x"), revised_id("b", 1, "x"), revised_id("a", 1, "y")}
     assert len(ids) == 4
     assert revised_id("a", 1, "x") == revised_id("a", 1, "x")
+
+
+def test_other_words_stand_on_no_lines_of_the_file() -> None:
+    place = Place(start=5, end=9, page=2, page_end=3, boxes=(Box(page=2, x0=0, y0=0, x1=1, y1=1),), heading_path=("A",))
+    first = chunk("a", place=place)
+    edited = revised(first, chunk_id="b", content="стало")
+    assert edited.place == Place(start=5, end=5, page=2, page_end=3, heading_path=("A",))
+    assert revised(edited, chunk_id="c", content=first.content).place.boxes == ()
+    assert revised(first, chunk_id="c", content=first.content).place == place

@@ -28,7 +28,7 @@ from opora.knowledge.chunks import Chunks
 from opora.knowledge.documents import Documents
 from opora.models.null import NullEmbedder
 from opora.models.single import SingleEmbedder
-from opora.ports import Vectors
+from opora.ports import Page, Vectors
 from opora.store.blobs import FileBlobs
 from opora.store.database import SqlDatabase
 from opora.store.ids import new_id
@@ -224,7 +224,8 @@ class World:
 
     async def base(self, **indexing: bool) -> KnowledgeBase:
         tenant = await self.access.tenant(LOCAL_PRINCIPAL)
-        return await self.bases.create(tenant, name="База", indexing=IndexingStrategy(**indexing))
+        there = (await self.bases.browse(tenant, Page())).total
+        return await self.bases.create(tenant, name=f"База {there}", indexing=IndexingStrategy(**indexing))
 
     async def scope(self, *base_ids: str) -> Scope:
         return await self.access.bases(LOCAL_PRINCIPAL, list(base_ids) or None, include_disabled=True)

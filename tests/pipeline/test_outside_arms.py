@@ -103,7 +103,8 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 async def asked(app: App, text: str = "Как возмещают расходы на проезд?", *, graph: bool = False, **values: Any):
     """A question over a base with one document, and the ids of its chunks."""
     tenant = await app.access.tenant(LOCAL_PRINCIPAL)
-    base = await app.bases.create(tenant, name="Правила", indexing=IndexingStrategy(graph=graph))
+    name = f"Правила, {'graph' if graph else 'plain'}"
+    base = await app.bases.create(tenant, name=name, indexing=IndexingStrategy(graph=graph))
     scope = await app.access.bases(LOCAL_PRINCIPAL, [base.base_id])
     document = await app.documents.add_text(scope, base.base_id, title="Правила", content=TEXT)
     await app.documents.wait(scope, [document.document_id], timeout=60)

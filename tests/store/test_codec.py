@@ -100,3 +100,9 @@ def test_an_unread_mapping_is_the_mapping_that_was_written() -> None:
     assert (Unread("") == {}, len(Unread(dump(value))), Unread(dump(value)).get("c", 7)) == (True, 2, 7)
     with pytest.raises(KeyError):
         Unread("")["a"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_json_is_not_written(value: float) -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        dump({"score": [value]})

@@ -13,6 +13,7 @@ from opora.api import (
     branches,
     chat,
     chunks,
+    copies,
     docs,
     documents,
     errors,
@@ -51,6 +52,7 @@ _TAKES_DOCUMENTS = re.compile(
 )
 _ROUTERS = (
     bases,
+    copies,
     tags,
     knowledge,
     shelves,

@@ -23,8 +23,8 @@ MAX_ID_CHARS = 256
 def ok(data: object, *, status: int = 200, **beside: Any) -> Response:
     """``{"success": true, "data": ...}`` with what stands beside the data."""
     body = {"success": True, "data": data, **beside}
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
-    return Response(content, status_code=status, media_type="application/json")
+    content = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
+    return Response(content.encode("utf-8", "replace"), status_code=status, media_type="application/json")
 
 
 def listed(found: Listed[T], page: Page, shape: Callable[[T], dict[str, Any]]) -> Response:

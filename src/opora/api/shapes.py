@@ -7,12 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from opora.chat.history import FoundRound
+from opora.domain.bases import BaseCopy, BaseStatistics
 from opora.domain.conversation import CitationCheck, Feedback, Message, Session
-from opora.domain.knowledge import Chunk, Document, KnowledgeBase
+from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.memory import MemoryItem
 from opora.domain.models import ModelEntry
 from opora.domain.search import SearchResult
 from opora.domain.steps import Step
+from opora.index.difference import Difference
 from opora.index.edits import EDITED
 from opora.knowledge.chunk_edits import State
 from opora.ports import Progress
@@ -47,6 +49,40 @@ def base_json(base: KnowledgeBase) -> dict[str, Any]:
         "is_pinned": base.is_pinned,
         "created_at": base.created_at.isoformat(),
         "updated_at": base.updated_at.isoformat(),
+    }
+
+
+def statistics_json(found: BaseStatistics) -> dict[str, Any]:
+    return {
+        "documents": sum(found.documents.values()),
+        "documents_by_status": {
+            status.value: found.documents.get(status, 0) for status in ParseStatus if status is not ParseStatus.DELETING
+        },
+        "faq_entries": found.entries,
+        "chunks": found.chunks,
+        "embedded": found.embedded,
+        "file_bytes": found.file_bytes,
+        "storage_bytes": found.storage_bytes,
+        "changed_at": found.changed_at.isoformat(),
+    }
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    counts = {name: len(getattr(found, name)) for name in ("missing", "stray", "vectorless")}
+    return {"is_sound": found.is_sound, **counts}
+
+
+def copy_json(task: BaseCopy) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "source_id": task.source_id,
+        "target_id": task.target_id,
+        "status": task.status.value,
+        "total": task.total,
+        "done": task.done,
+        "error": task.error,
+        "created_at": task.created_at.isoformat(),
+        "updated_at": task.updated_at.isoformat(),
     }
 
 

@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from opora.access.access import Access
-from opora.bootstrap.checks import check_chat, check_database, check_embedder, check_engine, check_log, check_reranker
+from opora.bootstrap.checks import (
+    check_chat,
+    check_database,
+    check_embedder,
+    check_engine,
+    check_log,
+    check_reranker,
+    check_writes,
+)
 from opora.bootstrap.endpoints import EndpointMaker, make_fetcher
 from opora.bootstrap.models import Models, described, make_models
 from opora.bootstrap.outside import make_manager
@@ -35,6 +43,8 @@ from opora.domain.settings import Effective
 from opora.jobs.ground import Ground
 from opora.jobs.runner import JobRunner
 from opora.knowledge.addresses import Addresses
+from opora.knowledge.base_copies import BaseCopies
+from opora.knowledge.base_index import BaseIndex
 from opora.knowledge.bases import Bases
 from opora.knowledge.chunk_edits import ChunkEdits
 from opora.knowledge.chunks import Chunks
@@ -71,6 +81,8 @@ class App:
     settings: Settings
     access: Access
     bases: Bases
+    copies: BaseCopies
+    index: BaseIndex
     documents: Documents
     addresses: Addresses
     transfers: Transfers
@@ -152,6 +164,7 @@ class App:
     async def ready(self) -> dict[str, Any]:
         """What `/readyz` and `opora doctor` show: each part, whether it works, and how to mend it."""
         checks = [
+            await check_writes(self.settings.data),
             await check_database(self._database),
             await check_engine(self._engine),
             await check_log(self.log, self.settings.stream_manager),
@@ -212,8 +225,10 @@ class App:
                 new_id=new_id,
             )
         )
-        card = self._card
-        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, model=card.identity if card else "")
+        model = self._card.identity if self._card else ""
+        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, store=self._engine.name, model=model)
+        self.copies = BaseCopies(database, self.jobs, clock=now, new_id=new_id)
+        self.index = BaseIndex(database, self._engine, self.jobs, clock=now, new_id=new_id)
         self.documents = Documents(
             database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
         )

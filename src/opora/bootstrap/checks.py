@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from opora.domain.errors import OporaError
 from opora.ports import ChatModel, Database, Embedder, Reranker, SearchEngine, StreamLog
+
+TRIED_BYTES = 64 * 1024
+"""More than a file system keeps in what it has reserved for names."""
+
+
+async def check_writes(folder: Path) -> dict[str, Any]:
+    """Whether the data folder still takes writes: a full disk is met here, before an upload meets it."""
+    try:
+        await asyncio.to_thread(_try_to_write, folder)
+    except OSError as exc:
+        hint = "Make room on the disk of the data folder, and see who may write to it."
+        return {"name": "writes", "ok": False, "detail": f"{folder}: {exc.strerror}", "hint": hint}
+    return _fine("writes", f"{folder} takes them")
+
+
+def _try_to_write(folder: Path) -> None:
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"\0" * TRIED_BYTES)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 async def check_database(database: Database) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from opora.domain.errors import InvalidInput, NotFound
 from opora.domain.pictures import Picture
 from opora.domain.scope import Scope
 from opora.ports import Clock, Database, NewId, Repositories
+from opora.text.names import clean_label
 
 MAX_COMMENT_CHARS = 4_000
 
@@ -50,7 +51,7 @@ class Branches:
             session = replace(
                 source,
                 session_id=self._new_id(),
-                title=title.strip() or source.title,
+                title=clean_label(title) or source.title,
                 is_pinned=False,
                 parent_session_id=session_id,
                 forked_from_message_id=message_id or (messages[-1].message_id if messages else ""),

@@ -11,6 +11,7 @@ from opora.domain.conversation import Message, Session
 from opora.domain.errors import InvalidInput
 from opora.domain.scope import Scope
 from opora.ports import Clock, Database, Listed, NewId, Page
+from opora.text.names import clean_label
 
 MAX_TITLE_CHARS = 255
 
@@ -114,4 +115,4 @@ class Sessions:
 def _title(title: str) -> str:
     if len(title) > MAX_TITLE_CHARS:
         raise InvalidInput.of("title", f"A title has at most {MAX_TITLE_CHARS} characters.")
-    return title.strip()
+    return clean_label(title)

@@ -28,11 +28,13 @@ def ask(
     from opora.cli.answer import Printer, answer_of, citations_of
     from opora.cli.explain import show_candidates, show_settings
     from opora.cli.show import show_answer, show_end, show_sources
+    from opora.text.query import clean_query
 
     printer = Printer() if sys.stdout.isatty() and not as_json else None
 
     async def command(client: Client) -> tuple[Answer, dict[str, Any], list[dict[str, Any]]]:
-        body: dict[str, Any] = {"query": question, "explain": explain}
+        # Refused here already: a session that nothing is asked in would be left behind.
+        body: dict[str, Any] = {"query": clean_query(question), "explain": explain}
         body["knowledge_base_ids"] = await session.bases_named(client, base)
         answer = await answer_of(client, await _session(client, session_id), body, printer=printer)
         trace = await client.call("GET", f"/messages/{answer.message_id}/trace") if explain else {}

@@ -79,7 +79,9 @@ async def _base(client: Client, name: str) -> str:
 
     try:
         (base_id,) = await session.bases_named(client, [name])
-    except ApiError:
+    except ApiError as exc:
+        if exc.status != session.NOT_FOUND:
+            raise
         made = await client.call("POST", "/knowledge-bases", json={"name": name, "type": "faq"})
         base_id = str(made["id"])
     return base_id

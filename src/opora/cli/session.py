@@ -13,8 +13,10 @@ from opora.cli.client import ApiError, Client, connect
 from opora.cli.exits import Exit, fail
 from opora.cli.failures import log_for_people, reported
 from opora.settings import Settings
+from opora.text.fold import fold
 
 T = TypeVar("T")
+NOT_FOUND = 404
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -83,20 +85,31 @@ async def base_for(client: Client, name: str) -> str:
     bases = await client.every("/knowledge-bases")
     try:
         return _id_of(name, bases)
-    except ApiError:
+    except ApiError as exc:
+        if exc.status != NOT_FOUND:
+            raise
         made = await client.call("POST", "/knowledge-bases", json={"name": name})
         return str(made["id"])
 
 
 def _id_of(name: str, bases: list[dict[str, Any]]) -> str:
-    """Ids come first, so that no name can hide a base."""
-    for key in ("id", "name"):
-        for base in bases:
-            if base[key] == name:
-                return str(base["id"])
+    """Ids come first, so that no name can hide a base; then the very name, then names that differ in case only."""
+    matches = (
+        lambda base: base["id"] == name,
+        lambda base: base["name"] == name,
+        lambda base: fold(base["name"]) == fold(name.strip()),
+    )
+    for match in matches:
+        found = [str(base["id"]) for base in bases if match(base)]
+        if len(found) > 1:
+            hint = f"Name one by its id: {', '.join(found)}."
+            message = f"{len(found)} knowledge bases are called '{name}'."
+            raise ApiError(message, status=422, code="invalid_input", hint=hint)
+        if found:
+            return found[0]
     known = ", ".join(sorted(base["name"] for base in bases))
     hint = f"There are: {known}." if known else "Load documents first: opora ingest FOLDER"
-    raise ApiError(f"There is no knowledge base '{name}'.", status=404, code="not_found", hint=hint)
+    raise ApiError(f"There is no knowledge base '{name}'.", status=NOT_FOUND, code="not_found", hint=hint)
 
 
 def _variable(place: str) -> str:

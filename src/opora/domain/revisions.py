@@ -33,6 +33,8 @@ class ChunkRevision:
     """0 is what the parser made, or what was added first."""
     origin: RevisionOrigin
     content: str
+    context: str = ""
+    """The headings that the chunk stood under when it was first edited; older states do not tell."""
     author: str = ""
     """Who made it; '' for the parser."""
     after: str = ""

@@ -37,9 +37,13 @@ def revised_id(lineage_id: str, revision: int, content: str) -> str:
 
 
 def revised(chunk: Chunk, *, chunk_id: str, content: str) -> Chunk:
-    """The chunk in another state, at the same place."""
+    """The chunk in another state: on the same page and under the same headings, but at no offsets and on no lines of
+    its file, where other words stand. Where the words are those that were there, so is the place."""
     metadata = {name: value for name, value in chunk.metadata.items() if name not in _OF_THE_TEXT}
-    return replace(chunk, chunk_id=chunk_id, content=content, metadata={**metadata, EDITED: True})
+    place = chunk.place
+    if content != chunk.content:
+        place = replace(place, end=place.start, boxes=(), box_starts=())
+    return replace(chunk, chunk_id=chunk_id, content=content, place=place, metadata={**metadata, EDITED: True})
 
 
 def latest(revisions: Iterable[ChunkRevision]) -> dict[str, ChunkRevision]:

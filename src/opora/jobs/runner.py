@@ -12,6 +12,7 @@ from datetime import timedelta
 from opora.domain.errors import OporaError, ParseFailed, Unavailable
 from opora.domain.knowledge import ParseReason
 from opora.domain.work import Work, WorkKind
+from opora.jobs.copy_base import copy_base
 from opora.jobs.delete import clean_chunks, delete_base, delete_document
 from opora.jobs.describe import describe_base
 from opora.jobs.embed import BATCH, Embedding
@@ -19,6 +20,7 @@ from opora.jobs.enrich import enrich
 from opora.jobs.ground import LEASE, Ground, LeaseLost
 from opora.jobs.import_faq import import_faq
 from opora.jobs.ingest import fail, ingest
+from opora.jobs.mend import mend_base
 from opora.jobs.pace import Pace
 from opora.jobs.reindex import reindex
 from opora.jobs.start import put_right
@@ -245,6 +247,8 @@ def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
         WorkKind.COPY_DOCUMENT: lambda work: copy_document(ground, work),
         WorkKind.CLEAN_CHUNKS: lambda work: clean_chunks(ground, work),
         WorkKind.DELETE_DOCUMENT: lambda work: delete_document(ground, work),
+        WorkKind.COPY_BASE: lambda work: copy_base(ground, work),
+        WorkKind.MEND_BASE: lambda work: mend_base(ground, work),
         WorkKind.DELETE_BASE: lambda work: delete_base(ground, work),
     }
 

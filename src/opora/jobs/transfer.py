@@ -17,14 +17,13 @@ from opora.domain.steps import StepName
 from opora.domain.tags import Tag
 from opora.domain.work import Work, WorkKind
 from opora.index.copies import copied, copied_states, new_ids
+from opora.index.reading import all_chunks
 from opora.index.writer import write_keywords
 from opora.jobs.enrich_queue import queue_enrichment
 from opora.jobs.ground import Ground
-from opora.ports import Page, Repositories
+from opora.ports import Repositories
 
 log = logging.getLogger(__name__)
-
-READ_STEP = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +140,7 @@ async def _load(ground: Ground, work: Work, scope: Scope, document_id: str, targ
         source, target = bases.get(document.base_id), bases[target_id]
         if source is None or source == target or document.version != document.indexed_version:
             return None
-        rows = await _rows(stored, scope, document_id)
+        rows = tuple(await all_chunks(stored, scope, document_id, with_forms=True))
     embedder = await ground.embedders.of(target) if target.indexing.vector else None
     model = source.embedding_model_id
     aimed = target.embedding_model_id or (model if embedder is None else embedder.card.identity)
@@ -158,15 +157,6 @@ async def _load(ground: Ground, work: Work, scope: Scope, document_id: str, targ
         model=model,
         embeds=embedder is not None,
     )
-
-
-async def _rows(stored: Repositories, scope: Scope, document_id: str) -> tuple[Chunk, ...]:
-    found: list[Chunk] = []
-    page = Page(page=1, page_size=READ_STEP)
-    while items := (await stored.chunks.browse(scope, document_id, page, with_forms=True)).items:
-        found += items
-        page = replace(page, page=page.page + 1)
-    return tuple(found)
 
 
 async def _tags(ground: Ground, scope: Scope, load: _Load) -> dict[str, str]:
@@ -217,7 +207,7 @@ async def _stands(stored: Repositories, scope: Scope, load: _Load) -> bool:
     before = load.document
     if same != (before.version, before.enabled, before.base_id, before.tag_ids):
         return False
-    return await _rows(stored, scope, before.document_id) == load.rows
+    return tuple(await all_chunks(stored, scope, before.document_id, with_forms=True)) == load.rows
 
 
 async def _switch(ground: Ground, work: Work, scope: Scope, load: _Load, tags: dict[str, str]) -> bool:

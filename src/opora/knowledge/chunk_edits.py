@@ -283,6 +283,7 @@ def _first(chunk: Chunk, now: datetime) -> ChunkRevision:
         revision=0,
         origin=RevisionOrigin.PARSER,
         content=chunk.content,
+        context=chunk.context,
         created_at=now,
     )
 

@@ -23,6 +23,7 @@ from opora.ports.faq import FaqRepository
 from opora.ports.knowledge import (
     BaseRepository,
     ChunkRepository,
+    CopyRepository,
     DocumentRepository,
     EnrichmentRepository,
     RevisionRepository,
@@ -122,6 +123,8 @@ class Repositories(Protocol):
 
     @property
     def bases(self) -> BaseRepository: ...
+    @property
+    def copies(self) -> CopyRepository: ...
     @property
     def documents(self) -> DocumentRepository: ...
     @property

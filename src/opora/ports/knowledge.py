@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from opora.domain.bases import BaseCopy, BaseStatistics
 from opora.domain.enrichment import Enrichment
 from opora.domain.filters import Filter
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
@@ -19,7 +20,25 @@ from opora.ports.values import Listed, Page
 class BaseRepository(Protocol):
     """Knowledge bases of a tenant. All but `add` and `list` take a scope that names the base."""
 
-    async def add(self, base: KnowledgeBase) -> None: ...
+    async def add(self, base: KnowledgeBase, *, is_hidden: bool = False) -> None:
+        """A hidden base is in no list and no search, and its documents have no owner, until `show`."""
+        ...
+
+    async def show(self, scope: Scope, base_id: str) -> None: ...
+    async def hidden(self, scope: Scope, base_id: str) -> KnowledgeBase | None:
+        """A base that was added hidden. For what fills it only."""
+        ...
+
+    async def by_name(self, tenant_id: str, name: str) -> list[KnowledgeBase]:
+        """Bases of this name, case aside, those that are being copied too, oldest first.
+
+        There is more than one only among those that earlier versions made."""
+        ...
+
+    async def statistics(self, scope: Scope, base_id: str) -> BaseStatistics:
+        """All but what the engine takes."""
+        ...
+
     async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]: ...
     async def browse(self, tenant_id: str, page: Page, *, name: str = "") -> Listed[KnowledgeBase]: ...
     async def refs(self, *, tenant_id: str | None = None, base_ids: Collection[str] | None = None) -> list[BaseRef]:
@@ -42,11 +61,23 @@ class BaseRepository(Protocol):
         ...
 
 
+class CopyRepository(Protocol):
+    """Copies of bases; their progress is kept when they are done."""
+
+    async def add(self, task: BaseCopy) -> None: ...
+    async def get(self, scope: Scope, task_id: str) -> BaseCopy:
+        """Raises `NotFound`, also for one of another tenant."""
+        ...
+
+    async def update(self, scope: Scope, task: BaseCopy) -> None: ...
+
+
 class DocumentRepository(Protocol):
     """Documents inside the bases of a scope."""
 
-    async def add(self, scope: Scope, document: Document) -> None:
-        """Raises `Conflict` with ``details['document_id']`` when the base has the same bytes already."""
+    async def add(self, scope: Scope, document: Document, *, into_hidden: bool = False) -> None:
+        """Raises `Conflict` with ``details['document_id']`` when the base has the same bytes already, and `NotFound`
+        for a base that is hidden and was not said to be."""
         ...
 
     async def owner(self, tenant_id: str, document_id: str) -> str:

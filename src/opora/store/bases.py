@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import sqlalchemy as sa
 
+from opora.domain.bases import BaseStatistics, CopyStatus
 from opora.domain.codec import build, plain
 from opora.domain.enrichment import EnrichmentConfig
 from opora.domain.errors import NotFound
+from opora.domain.faq import FAQ_FILE_TYPE
 from opora.domain.knowledge import BaseType, ChunkingConfig, FaqConfig, IndexingStrategy, KnowledgeBase, ParseStatus
 from opora.domain.scope import BaseRef, Scope
 from opora.ports import Listed, Page
 from opora.store.codec import dump
 from opora.store.connection import Connection
-from opora.store.scoping import folded
-from opora.store.tables import bases, chunks, documents, strays, work
+from opora.store.scoping import Condition, folded, of_bases
+from opora.store.tables import base_copies, bases, chunks, documents, faq_entries, strays, work
 from opora.store.types import position
 
 
@@ -25,8 +28,50 @@ class SqlBases:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def add(self, base: KnowledgeBase) -> None:
-        await self._connection.execute(sa.insert(bases).values(**_to_row(base), is_hidden=False))
+    async def add(self, base: KnowledgeBase, *, is_hidden: bool = False) -> None:
+        await self._connection.execute(sa.insert(bases).values(**_to_row(base), is_hidden=is_hidden))
+
+    async def show(self, scope: Scope, base_id: str) -> None:
+        await self._connection.execute(sa.update(bases).where(*_mine(scope, base_id)).values(is_hidden=False))
+
+    async def hidden(self, scope: Scope, base_id: str) -> KnowledgeBase | None:
+        query = sa.select(bases).where(*_mine(scope, base_id), bases.c.is_hidden)
+        row = (await self._connection.execute(query)).one_or_none()
+        return None if row is None else _to_base(row)
+
+    async def by_name(self, tenant_id: str, name: str) -> list[KnowledgeBase]:
+        coming = sa.exists().where(base_copies.c.target_id == bases.c.base_id, base_copies.c.status.in_(_UNDER_WAY))
+        query = sa.select(bases).where(
+            bases.c.tenant_id == tenant_id,
+            bases.c.name_folded == folded(name),
+            sa.or_(sa.not_(bases.c.is_hidden), coming),
+        )
+        rows = await self._connection.execute(query.order_by(bases.c.created_at, bases.c.base_id))
+        return [_to_base(row) for row in rows]
+
+    async def statistics(self, scope: Scope, base_id: str) -> BaseStatistics:
+        found = await self.find(scope.owner_of(base_id), [base_id])
+        if not found:
+            raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+        live = sa.and_(
+            documents.c.base_id == base_id,
+            of_bases(documents, scope),
+            documents.c.parse_status != ParseStatus.DELETING.value,
+        )
+        sums = [sa.func.sum(documents.c[name]).label(name) for name in _SUMMED]
+        last = sa.func.max(documents.c.updated_at).label("changed_at")
+        groups = (documents.c.parse_status, documents.c.file_type)
+        query = sa.select(*groups, sa.func.count().label("documents"), *sums, last).where(live).group_by(*groups)
+        rows: list[Any] = list((await self._connection.execute(query)).all())
+        entries = sa.select(sa.func.count()).where(faq_entries.c.base_id == base_id)
+        return BaseStatistics(
+            documents=_by_status(rows),
+            entries=await self._connection.scalar(entries) or 0,
+            chunks=sum(int(row.chunk_count) for row in rows),
+            embedded=sum(int(row.embedded_count) for row in rows),
+            file_bytes=sum(int(row.file_size) for row in rows),
+            changed_at=max([found[0].updated_at, *(row.changed_at for row in rows)]),
+        )
 
     async def find(self, tenant_id: str, base_ids: Collection[str]) -> list[KnowledgeBase]:
         query = sa.select(bases).where(
@@ -71,8 +116,9 @@ class SqlBases:
 
     async def hide(self, scope: Scope, base_id: str) -> None:
         owner = scope.owner_of(base_id)
-        mine = (bases.c.base_id == base_id, bases.c.tenant_id == owner)
-        if (await self._connection.execute(sa.update(bases).where(*mine).values(is_hidden=True))).rowcount == 0:
+        if (
+            await self._connection.execute(sa.update(bases).where(*_mine(scope, base_id)).values(is_hidden=True))
+        ).rowcount == 0:
             raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
         await self._connection.execute(
             sa.update(documents)
@@ -83,18 +129,32 @@ class SqlBases:
 
     async def delete(self, scope: Scope, base_id: str) -> None:
         owner = scope.owner_of(base_id)
-        mine = (bases.c.base_id == base_id, bases.c.tenant_id == owner)
         await self._connection.execute(
             sa.delete(strays).where(strays.c.base_id == base_id, strays.c.tenant_id == owner)
         )
         await self._cancel_work(base_id)
-        await self._connection.execute(sa.delete(bases).where(*mine))
+        await self._connection.execute(sa.delete(bases).where(*_mine(scope, base_id)))
 
     async def _cancel_work(self, base_id: str) -> None:
         await self._connection.execute(sa.delete(work).where(work.c.base_id == base_id, work.c.lease_owner == ""))
 
 
+_UNDER_WAY = (CopyStatus.PENDING.value, CopyStatus.PROCESSING.value)
+_SUMMED = ("chunk_count", "embedded_count", "file_size")
 _FIXED = frozenset({"base_id", "tenant_id", "created_at"})
+
+
+def _by_status(rows: Iterable[Any]) -> dict[ParseStatus, int]:
+    """What all entries of a FAQ hang on is no document for people."""
+    counts: Counter[ParseStatus] = Counter()
+    for row in rows:
+        if row.file_type != FAQ_FILE_TYPE:
+            counts[ParseStatus(row.parse_status)] += row.documents
+    return dict(counts)
+
+
+def _mine(scope: Scope, base_id: str) -> tuple[Condition, Condition]:
+    return bases.c.base_id == base_id, bases.c.tenant_id == scope.owner_of(base_id)
 
 
 def _to_row(base: KnowledgeBase) -> dict[str, Any]:

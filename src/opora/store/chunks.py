@@ -18,7 +18,7 @@ from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_place, dump_tags, load_mapping, load_place, load_tags
 from opora.store.connection import Connection
 from opora.store.hydrate import hydrate
-from opora.store.scoping import Condition, in_steps, of_bases, of_chunks, of_documents
+from opora.store.scoping import Condition, in_shown_base, in_steps, of_bases, of_chunks, of_documents
 from opora.store.tables import chunks, documents, strays
 from opora.store.types import insert_into
 
@@ -91,6 +91,7 @@ class SqlChunks:
             sa.select(_c.base_id, _c.document_id)
             .join(documents, documents.c.document_id == _c.document_id)
             .where(_c.tenant_id == tenant_id, _c.chunk_id == chunk_id, _NO_FORM, documents.c.parse_status != "deleting")
+            .where(in_shown_base())
         )
         row = (await self._connection.execute(query)).one_or_none()
         if row is None:

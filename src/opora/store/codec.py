@@ -17,8 +17,11 @@ NO_PLACE = Place()
 
 
 def dump(value: Any) -> str:
-    """Compact JSON in the characters themselves; an empty mapping or list is the empty text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else ""
+    """Compact JSON in the characters themselves; an empty mapping or list is the empty text.
+
+    NaN and infinity raise `ValueError`: they are no JSON, and no client could read the row that holds one.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) if value else ""
 
 
 def load_mapping(text: str) -> Mapping[str, Any]:

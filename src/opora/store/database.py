@@ -20,6 +20,7 @@ from opora.store.bases import SqlBases
 from opora.store.chunks import SqlChunks
 from opora.store.citations import SqlCitations
 from opora.store.connection import Connection, unbroken
+from opora.store.copies import SqlCopies
 from opora.store.documents import SqlDocuments
 from opora.store.driver import connect
 from opora.store.enrichments import SqlEnrichments
@@ -53,6 +54,10 @@ class SqlRepositories:
     @cached_property
     def bases(self) -> SqlBases:
         return SqlBases(self._connection)
+
+    @cached_property
+    def copies(self) -> SqlCopies:
+        return SqlCopies(self._connection)
 
     @cached_property
     def documents(self) -> SqlDocuments:

@@ -19,7 +19,7 @@ from opora.ports import Listed, Page
 from opora.store.codec import dump, dump_tags, load_mapping, load_tags
 from opora.store.connection import Connection
 from opora.store.filtering import fitting
-from opora.store.scoping import Condition, folded, in_steps, of_bases, of_documents
+from opora.store.scoping import Condition, folded, in_shown_base, in_steps, of_bases, of_documents
 from opora.store.tables import bases, chunk_revisions, chunks, document_steps, documents, enrichments, strays, work
 from opora.store.types import insert_into, position
 
@@ -31,9 +31,9 @@ class SqlDocuments:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def add(self, scope: Scope, document: Document) -> None:
+    async def add(self, scope: Scope, document: Document, *, into_hidden: bool = False) -> None:
         owned = sa.select(bases.c.base_id).where(
-            bases.c.base_id == document.base_id, of_bases(bases, scope), sa.not_(bases.c.is_hidden)
+            bases.c.base_id == document.base_id, of_bases(bases, scope), bases.c.is_hidden == into_hidden
         )
         if scope.owner_of(document.base_id) != document.tenant_id or await self._connection.scalar(owned) is None:
             raise NotFound("There is no such knowledge base.", details={"base_id": document.base_id})
@@ -42,7 +42,9 @@ class SqlDocuments:
             raise await self._conflict(scope, document)
 
     async def owner(self, tenant_id: str, document_id: str) -> str:
-        query = sa.select(_c.base_id).where(_c.tenant_id == tenant_id, _c.document_id == document_id, _LIVE)
+        query = sa.select(_c.base_id).where(
+            _c.tenant_id == tenant_id, _c.document_id == document_id, _LIVE, in_shown_base()
+        )
         base_id: str | None = await self._connection.scalar(query)
         if base_id is None:
             raise _absent(document_id)

@@ -11,7 +11,7 @@ from opora.domain.errors import NotFound
 from opora.domain.revisions import ChunkRevision, RevisionOrigin
 from opora.domain.scope import Scope
 from opora.store.connection import Connection
-from opora.store.scoping import Condition, among, of_bases
+from opora.store.scoping import Condition, among, in_shown_base, of_bases
 from opora.store.tables import chunk_revisions, documents
 
 _c = chunk_revisions.c
@@ -36,6 +36,7 @@ class SqlRevisions:
             sa.select(_c.base_id, _c.document_id)
             .join(documents, documents.c.document_id == _c.document_id)
             .where(_c.tenant_id == tenant_id, _c.chunk_id == chunk_id, documents.c.parse_status != "deleting")
+            .where(in_shown_base())
             .limit(1)
         )
         row = (await self._connection.execute(query)).one_or_none()
@@ -68,6 +69,7 @@ def _to_row(one: ChunkRevision) -> dict[str, Any]:
         "tenant_id": one.tenant_id,
         "origin": one.origin.value,
         "content": one.content,
+        "context": one.context,
         "author": one.author,
         "after": one.after,
         "created_at": one.created_at,
@@ -84,6 +86,7 @@ def _to_revision(row: sa.Row[Any]) -> ChunkRevision:
         revision=row.revision,
         origin=RevisionOrigin(row.origin),
         content=row.content,
+        context=row.context,
         author=row.author,
         after=row.after,
         created_at=row.created_at,

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from opora.domain.scope import Scope
 from opora.store.codec import TAG_END, dump
-from opora.store.tables import chunks, documents
+from opora.store.tables import bases, chunks, documents
 from opora.store.types import position, unfolded
 from opora.text.fold import fold
 
@@ -30,6 +30,11 @@ def of_documents(scope: Scope) -> Condition:
     if scope.document_ids is None:
         return condition
     return sa.and_(condition, among(documents.c.document_id, scope.document_ids))
+
+
+def in_shown_base() -> Condition:
+    """Documents whose base is in lists; a base on its way in or out is not."""
+    return sa.exists().where(bases.c.base_id == documents.c.base_id, sa.not_(bases.c.is_hidden))
 
 
 def of_chunks(scope: Scope) -> Condition:

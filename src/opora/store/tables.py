@@ -70,6 +70,22 @@ bases = sa.Table(
     sa.Index(None, "tenant_id", "updated_at"),
 )
 
+base_copies = sa.Table(
+    "base_copies",
+    metadata,
+    _id("task_id", primary_key=True),
+    _id("tenant_id"),
+    _id("source_id"),
+    _id("target_id"),
+    _word("status"),
+    _count("total"),
+    _count("done"),
+    _text("error"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    sa.Index(None, "target_id"),
+)
+
 documents = sa.Table(
     "documents",
     metadata,
@@ -163,6 +179,7 @@ chunk_revisions = sa.Table(
     _id("tenant_id"),
     _word("origin"),
     _text("content"),
+    _added("context"),
     _id("author"),
     _id("after"),
     _moment("created_at"),
