@@ -147,10 +147,10 @@ async def test_templates_are_listed_with_what_they_need_and_previewed(opened: Op
     assert (listed["keywords_user"]["can_change"], listed["grounded"]["can_change"]) == (False, True)
     one = (await http.get(f"{TENANT}/prompt-templates/greeting")).json()["data"]
     assert one == listed["greeting"]
-    body = {"text": "{query} / {{contexts}} / {unknown}", "values": {"query": "Q"}}
+    body = {"text": "{query} / {{contexts}} / {any text}", "values": {"query": "Q"}}
     shown = (await http.post(f"{TENANT}/prompt-templates/passages/preview", json=body)).json()["data"]["text"]
     assert shown.startswith("Q / <context id=")
-    assert shown.endswith(" / {unknown}")
+    assert shown.endswith(" / {any text}")
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,8 @@ async def test_templates_are_listed_with_what_they_need_and_previewed(opened: Op
         ("passages", "Без ничего", 422, "contexts"),
         ("rewrite_user", "Без вопроса", 422, "query"),
         ("grounded", "  ", 422, "text"),
+        ("grounded", "Отвечай на {langauge}.", 422, "{langauge}"),
+        ("passages", "{query} {contexts} {{no_such}}", 422, "{no_such}"),
         ("session_title", "Свой", 422, "not changed"),
         ("no_such", "Текст", 404, "template"),
     ],
@@ -186,20 +188,94 @@ async def test_an_agent_chooses_bases_and_a_request_chooses_others(opened: Opene
     assert document_id not in {one["knowledge_id"] for one in answer["knowledge_references"]}
     free = await agent(http, name="Собеседник", knowledge_base_ids=[])
     assert (await answered(http, agent_id=free["id"]))["knowledge_references"] == []
-    await http.delete(f"/api/v1/knowledge-bases/{base_id}")
-    assert (await answered(http, agent_id=mine["id"]))["knowledge_references"] == [], "a base that is gone is left out"
 
 
-async def test_an_agent_chooses_its_model_and_one_that_is_gone_is_an_error(opened: Opened) -> None:
+async def test_bases_of_an_agent_that_are_gone_are_told(opened: Opened) -> None:
+    """An answer that stands on nothing must not look like one that found nothing."""
+    app, http, _ = opened
+    (first,) = (await app.access.bases(LOCAL_PRINCIPAL)).base_ids
+    second, _ = await add_text(app, LOCAL_PRINCIPAL, title="Вторая")
+    mine = await agent(http, knowledge_base_ids=[first, second])
+    await http.delete(f"/api/v1/knowledge-bases/{second}")
+    answer = await answered(http, agent_id=mine["id"])
+    assert answer["knowledge_references"]
+    assert "1 of the knowledge bases of the agent 'Юрист' are gone." in answer["trace"]["warnings"]
+    session = (await http.post("/api/v1/sessions", json={})).json()["data"]["id"]
+    await http.post(f"/api/v1/knowledge-chat/{session}", json={"query": QUESTION, "agent_id": mine["id"]})
+    (_, asked) = (await http.get(f"/api/v1/messages/{session}/load")).json()["data"]
+    await http.delete(f"/api/v1/knowledge-bases/{first}")
+    body = {"query": QUESTION, "agent_id": mine["id"]}
+    for path, sent in ((f"knowledge-chat/{session}", body), (f"messages/{asked['id']}/regenerate", {})):
+        refused = await http.post(f"/api/v1/{path}", json=sent)
+        assert (refused.status_code, "'Юрист' are gone" in refused.text) == (409, True), refused.text
+    assert len((await http.get(f"/api/v1/messages/{session}/load")).json()["data"]) == 2, "nothing is lost"
+
+
+async def test_an_agent_chat_asks_the_built_in_agent_where_none_is_named(opened: Opened) -> None:
+    _, http, _ = opened
+    mine = await agent(http, settings={"max_rounds": 3})
+    for sent, chosen in (({"agent_enabled": True}, QUICK_ANSWER), ({"agent_id": mine["id"]}, mine["id"])):
+        session = (await http.post("/api/v1/sessions", json={})).json()["data"]["id"]
+        response = await http.post(f"/api/v1/agent-chat/{session}", json={"query": QUESTION, **sent})
+        assert response.status_code == 200
+        state = (await http.get(f"/api/v1/sessions/{session}")).json()["data"]["last_request_state"]
+        assert state["agent_id"] == chosen
+
+
+async def test_weights_that_come_to_nothing_from_several_layers_are_told_by_their_layers(opened: Opened) -> None:
+    _, http, _ = opened
+    await http.put(f"{TENANT}/retrieval-config", json={"settings": {"vector_weight": 0}})
+    mine = await agent(http, settings={"keyword_weight": 0})
+    session = (await http.post("/api/v1/sessions", json={})).json()["data"]["id"]
+    for body, layer in (({"agent_id": mine["id"]}, "agent"), ({"settings": {"keyword_weight": 0}}, "request")):
+        refused = await http.post(f"/api/v1/knowledge-chat/{session}", json={"query": QUESTION, **body})
+        assert refused.status_code == 422
+        assert f"'vector_weight' by the tenant, 'keyword_weight' by the {layer}" in refused.text
+    await answered(http, agent_id=mine["id"], settings={"keyword_weight": 0.3})
+
+
+async def test_an_agent_is_copied_under_a_name_of_its_own(opened: Opened) -> None:
+    _, http, _ = opened
+    mine = await agent(http, settings={"temperature": 0.1}, knowledge_base_ids=[])
+    first = await http.post(f"/api/v1/agents/{mine['id']}/copy")
+    second = await http.post(f"/api/v1/agents/{first.json()['data']['id']}/copy")
+    named = await http.post(f"/api/v1/agents/{QUICK_ANSWER}/copy", json={"name": "Свой"})
+    made = [response.json()["data"] for response in (first, second, named)]
+    assert [one["name"] for one in made] == ["Юрист (2)", "Юрист (3)", "Свой"]
+    same = ("settings", "prompts", "knowledge_base_ids", "summary_model_id")
+    assert all(one[name] == mine[name] for one in made[:2] for name in same)
+    assert (made[2]["is_builtin"], len({one["id"] for one in made})) == (False, 3)
+
+
+async def test_an_agent_chooses_its_model_and_names_none_that_is_not_there(opened: Opened) -> None:
     _, http, chat = opened
     quotes = await agent(http, name="Цитатник", summary_model_id="extractive")
     chat.asked.clear()
     assert (await answered(http, agent_id=quotes["id"]))["extractive"]
     assert chat.asked == []
-    gone = await agent(http, name="Без модели", summary_model_id="no-such-model")
+    for model in ("summary_model_id", "query_understand_model_id", "vlm_model_id"):
+        refused = await http.post("/api/v1/agents", json={"name": "Без модели", model: "no-such-model"})
+        assert refused.status_code == 404
+    named = {"name": "Без модели", "settings": {"rerank_model_id": "no-such-model"}}
+    assert (await http.post("/api/v1/agents", json=named)).status_code == 404
+
+
+async def test_a_model_that_an_agent_names_is_kept_until_the_agent_lets_it_go(opened: Opened) -> None:
+    app, http, _ = opened
+    entry = {"type": "chat", "model": "m", "name": "Малая", "base_url": "https://models.example/v1"}
+    model_id = (await http.post("/api/v1/models", json=entry)).json()["data"]["id"]
+    mine = await agent(http, summary_model_id=model_id)
+    refused = await http.delete(f"/api/v1/models/{model_id}")
+    assert (refused.status_code, "Юрист" in refused.text) == (409, True)
+    tenant = await app.access.tenant(LOCAL_PRINCIPAL)
+    async with app._database.begin() as stored:
+        await stored.models.delete(tenant, model_id)
     session = (await http.post("/api/v1/sessions", json={})).json()["data"]["id"]
-    body = {"query": QUESTION, "agent_id": gone["id"]}
-    assert (await http.post(f"/api/v1/knowledge-chat/{session}", json=body)).status_code == 404
+    asked = await http.post(f"/api/v1/knowledge-chat/{session}", json={"query": QUESTION, "agent_id": mine["id"]})
+    assert (asked.status_code, "A model of the agent 'Юрист' is gone" in asked.text) == (409, True)
+    free = await http.put(f"/api/v1/agents/{mine['id']}", json={"summary_model_id": ""})
+    assert free.status_code == 200
+    assert (await answered(http, agent_id=mine["id"]))["finish"] == "complete"
 
 
 async def test_agents_are_listed_changed_and_deleted_and_the_built_in_one_stays(opened: Opened) -> None:

@@ -46,7 +46,7 @@ async def replica(data: Path, url: str, prefix: str, *, lease: float = 15.0) -> 
         orchestrator=Orchestrator(EventManager([]), fallback=_nothing),
         checker=CitationChecker(database, FileBlobs(data / "blobs")),
         titles=Titles(database, None, now),
-        layers=LayeredSettings(database, clock=now, new_id=new_id),
+        layers=LayeredSettings(database),
         chooser=Chooser(registry, card=None, installation={}, has_chat_model=False),
         clock=now,
         new_id=new_id,

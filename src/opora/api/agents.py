@@ -11,7 +11,7 @@ from starlette.responses import Response
 from opora.api.envelope import Id, ok
 from opora.api.fields import Ids
 from opora.api.principal import Caller, Opora
-from opora.chat.layers import MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS
+from opora.chat.agents import MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS
 from opora.domain.agents import Agent
 
 router = APIRouter(prefix="/agents", tags=["settings"])
@@ -43,24 +43,28 @@ class AgentChanges(BaseModel):
     vlm_model_id: Id | None = None
 
 
+class CopyBody(BaseModel):
+    name: Annotated[AgentName | None, Field(description="Left out: that of the first with a number behind it.")] = None
+
+
 @router.get("", summary="List agents")
 async def browse(app: Opora, caller: Caller) -> Response:
     """The built-in one first."""
-    return ok([agent_json(agent) for agent in await app.layers.agents(await app.access.tenant(caller))])
+    return ok([agent_json(agent) for agent in await app.agents.all(await app.access.tenant(caller))])
 
 
 @router.post("", status_code=201, summary="Make an agent")
 async def create(app: Opora, caller: Caller, body: AgentBody) -> Response:
-    """Its knowledge bases must be there."""
+    """Its knowledge bases and models must be there."""
     values = _values(body.model_dump())
     if body.knowledge_base_ids:
         await app.access.bases(caller, body.knowledge_base_ids)
-    return ok(agent_json(await app.layers.create(await app.access.tenant(caller), **values)), status=201)
+    return ok(agent_json(await app.agents.create(await app.access.tenant(caller), **values)), status=201)
 
 
 @router.get("/{agent_id}", summary="See an agent")
 async def get(app: Opora, caller: Caller, agent_id: Id) -> Response:
-    return ok(agent_json(await app.layers.agent(await app.access.tenant(caller), agent_id)))
+    return ok(agent_json(await app.agents.get(await app.access.tenant(caller), agent_id)))
 
 
 @router.put("/{agent_id}", summary="Change an agent")
@@ -70,13 +74,19 @@ async def update(app: Opora, caller: Caller, agent_id: Id, body: AgentChanges) -
     values = _values({name: v for name, v in given.items() if v is not None or name == "knowledge_base_ids"})
     if body.knowledge_base_ids:
         await app.access.bases(caller, body.knowledge_base_ids)
-    return ok(agent_json(await app.layers.update(await app.access.tenant(caller), agent_id, **values)))
+    return ok(agent_json(await app.agents.update(await app.access.tenant(caller), agent_id, **values)))
+
+
+@router.post("/{agent_id}/copy", status_code=201, summary="Make an agent that chooses the same")
+async def copy(app: Opora, caller: Caller, agent_id: Id, body: CopyBody | None = None) -> Response:
+    agent = await app.agents.copy(await app.access.tenant(caller), agent_id, name=(body and body.name) or "")
+    return ok(agent_json(agent), status=201)
 
 
 @router.delete("/{agent_id}", summary="Delete an agent")
 async def delete(app: Opora, caller: Caller, agent_id: Id) -> Response:
     """What it answered stays."""
-    await app.layers.delete(await app.access.tenant(caller), agent_id)
+    await app.agents.delete(await app.access.tenant(caller), agent_id)
     return ok({"id": agent_id})
 
 

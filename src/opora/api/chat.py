@@ -14,8 +14,10 @@ from opora.api.envelope import Id
 from opora.api.eventstream import EventStream, frames_of
 from opora.api.fields import MAX_NAME_CHARS, Cosine, Folder, Ids, MetadataFilter, Share, filter_of, given, question_text
 from opora.api.principal import App, Caller, Opora
+from opora.chat.agents import AgentBases
 from opora.chat.pictures import MAX_PICTURES, read_pictures
 from opora.chat.settings import checked
+from opora.domain.agents import QUICK_ANSWER
 from opora.domain.conversation import Attachment, Beside, Message
 from opora.domain.errors import InvalidInput
 from opora.domain.pictures import Picture
@@ -128,6 +130,13 @@ async def knowledge_chat(app: Opora, caller: Caller, session_id: Id, body: ChatB
     )
 
 
+@router.post("/agent-chat/{session_id}", summary="Ask an agent", response_class=EventStream)
+async def agent_chat(app: Opora, caller: Caller, session_id: Id, body: ChatBody) -> Response:
+    """As `knowledge-chat`; without ``agent_id`` it is the built-in agent that is asked."""
+    agent_id = body.agent_id or QUICK_ANSWER
+    return await knowledge_chat(app, caller, session_id, body.model_copy(update={"agent_id": agent_id}))
+
+
 @router.post("/messages/{message_id}/regenerate", summary="Ask a question again", response_class=EventStream)
 async def regenerate(app: Opora, caller: Caller, message_id: Id, body: Choice | None = None) -> Response:
     """The question of this answer (or this question) and all that followed it give way to a new round.
@@ -163,9 +172,10 @@ async def _asked(
     instead_of: Message | None = None,
     names_session: bool = True,
 ) -> Response:
+    asks = await _bases(app, caller, choice)
     scope = await app.access.bases(
         caller,
-        given(choice.knowledge_base_ids) or await _bases_of_agent(app, caller, choice.agent_id),
+        asks.base_ids,
         document_ids=given(choice.knowledge_ids),
         tag_ids=given(choice.tag_ids),
         folder=choice.folder,
@@ -186,6 +196,7 @@ async def _asked(
         understand_model_id=choice.query_understand_model_id,
         vision_model_id=choice.vlm_model_id,
         agent_id=choice.agent_id,
+        warnings=asks.warnings,
     )
     frames = frames_of(
         app,
@@ -200,12 +211,10 @@ async def _asked(
     return response
 
 
-async def _bases_of_agent(app: App, caller: Principal, agent_id: str) -> list[str] | None:
-    """The knowledge bases of an agent that are still there; None for all, or no agent."""
-    if not agent_id:
-        return None
-    agent = await app.layers.agent(await app.access.tenant(caller), agent_id)
-    if agent.base_ids is None:
-        return None
+async def _bases(app: App, caller: Principal, choice: Choice) -> AgentBases:
+    """Those that the request names, else those of its agent."""
+    named = given(choice.knowledge_base_ids)
+    if named or not choice.agent_id:
+        return AgentBases(base_ids=None if named is None else tuple(named))
     there = (await app.access.bases(caller)).base_ids
-    return [base_id for base_id in agent.base_ids if base_id in there]
+    return await app.agents.bases(await app.access.tenant(caller), choice.agent_id, there)

@@ -23,6 +23,7 @@ from opora.bootstrap.outside import make_manager
 from opora.bootstrap.sharing import check_folder, is_shared, make_search_engine
 from opora.bootstrap.streams import make_log
 from opora.bootstrap.tracing import TracedManager, make_tracer
+from opora.chat.agents import Agents
 from opora.chat.branches import Branches
 from opora.chat.choosing import Chooser
 from opora.chat.citations import CitationChecker
@@ -99,6 +100,7 @@ class App:
     memory: Memory
     registry: ModelRegistry
     layers: LayeredSettings
+    agents: Agents
     titles: Titles
     chat: Chat
     direct: Direct
@@ -302,7 +304,8 @@ class App:
     def _open_conversation(self, orchestrator: Orchestrator, installation: Mapping[str, Any]) -> None:
         database = self._database
         self._installation = installation
-        self.layers = LayeredSettings(database, clock=now, new_id=new_id)
+        self.layers = LayeredSettings(database)
+        self.agents = Agents(database, self.registry, clock=now, new_id=new_id)
         self.memory = Memory(database=database, clock=now, new_id=new_id)
         chooser = Chooser(
             self.registry,

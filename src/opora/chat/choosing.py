@@ -10,7 +10,7 @@ from opora.chat.layers import Layers
 from opora.chat.registry import ModelRegistry
 from opora.chat.settings import effective
 from opora.domain.agents import Agent
-from opora.domain.errors import InvalidInput
+from opora.domain.errors import Conflict, InvalidInput, NotFound
 from opora.domain.scope import Scope
 from opora.domain.settings import Effective, Origin
 from opora.pipeline.run import RunModels
@@ -62,9 +62,12 @@ class Chooser:
         self._has_chat_model = has_chat_model
 
     async def equip(self, scope: Scope, named: Named, layers: Layers, overrides: Mapping[str, Any]) -> Equipped:
-        """Raises `NotFound` for a model that is not there, `InvalidInput` for one of another kind or a setting that
-        does not fit."""
-        models, options = await named_models(self._registry, scope, named.or_of(layers.chosen))
+        """Raises `NotFound` for a model that is not there, `Conflict` where it is the agent that names it, and
+        `InvalidInput` for one of another kind or a setting that does not fit."""
+        try:
+            models, options = await named_models(self._registry, scope, named.or_of(layers.chosen))
+        except NotFound as error:
+            raise missing_model(layers.chosen, error) from error
         settings = effective(
             card=self._card,
             installation=self._installation,
@@ -76,6 +79,18 @@ class Chooser:
         models = await with_reranker(self._registry, scope, models, settings)
         has_chat_model = self._has_chat_model if models is None else models.chat is not None
         return Equipped(settings=settings, models=models, has_chat_model=has_chat_model)
+
+
+def missing_model(agent: Agent | None, error: NotFound) -> NotFound | Conflict:
+    """What is told where a model is not there: an agent that names it is to be mended."""
+    model_id = error.details.get("model_id")
+    if agent is None or model_id not in agent.model_ids:
+        return error
+    return Conflict(
+        f"A model of the agent '{agent.name}' is gone from the registry.",
+        hint="Choose another one for the agent, or name a model with the question.",
+        details={"agent_id": agent.agent_id, "model_id": model_id},
+    )
 
 
 async def named_models(

@@ -40,7 +40,7 @@ class Orchestrator:
 
         Whether the run was stopped is looked at before 'nothing found', so that a stop never writes a fallback.
         """
-        draft = Draft(question=question)
+        draft = Draft(question=question, warnings=question.warnings)
         run.draft = draft
         windows = ProgressWindows(run)
         succeeded = False

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from opora.chat.not_loaded import NotLoaded
 from opora.chat.recorded import RecordedEmbedder
 from opora.chat.trying import Tried, tried
+from opora.domain.agents import Agent
 from opora.domain.errors import Conflict, Forbidden, InvalidInput, OporaError
 from opora.domain.knowledge import KnowledgeBase
 from opora.domain.models import ModelEntry, ModelKind
@@ -143,12 +144,13 @@ class ModelRegistry:
         return entry
 
     async def delete(self, scope: Scope, model_id: str) -> None:
-        """Raises `Conflict`, naming them, while bases are embedded by the model."""
+        """Raises `Conflict`, naming them, while bases are embedded by the model or agents name it."""
         _check_admin(scope)
         async with self._database.begin() as repositories:
             await repositories.models.get(scope, model_id)
             users = await repositories.bases.of_model(scope.tenant_id, model_id)
             _check_unused(users, "are embedded by this model")
+            _check_unnamed([one for one in await repositories.agents.all(scope) if model_id in one.model_ids])
             await repositories.models.delete(scope, model_id)
         self._retire(model_id)
 
@@ -309,6 +311,15 @@ def _check_unused(bases: Sequence[KnowledgeBase], why: str) -> None:
             f"There are knowledge bases that {why}: {', '.join(base.name for base in bases[:5])}.",
             hint="Delete them, or keep another model beside this one.",
             details={"knowledge_bases": [{"id": base.base_id, "name": base.name} for base in bases]},
+        )
+
+
+def _check_unnamed(agents: Sequence[Agent]) -> None:
+    if agents:
+        raise Conflict(
+            f"There are agents that name this model: {', '.join(agent.name for agent in agents[:5])}.",
+            hint="Choose another model for them first.",
+            details={"agents": [{"id": agent.agent_id, "name": agent.name} for agent in agents]},
         )
 
 

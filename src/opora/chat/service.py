@@ -96,6 +96,7 @@ class Chat:
         understand_model_id: str = "",
         vision_model_id: str = "",
         agent_id: str = "",
+        warnings: Sequence[str] = (),
     ) -> Asked:
         """Take a question on and return at once; the answer is followed by `follow`.
 
@@ -103,7 +104,7 @@ class Chat:
         of the session, which is removed with all that followed it. ``names_session`` gives a title to a session that
         has none. ``model_id``, ``understand_model_id`` and ``vision_model_id`` choose models of the registry for this
         question, ``agent_id`` the agent that chooses what the caller leaves open. ``pictures`` come with it, and may
-        stand for it.
+        stand for it. ``warnings`` are told in the answer's trace.
         Raises `InvalidInput` for a query that is empty or too long, `NotFound` for a session of somebody else.
         """
         text = clean_query(query) if query.strip() or not pictures else ""
@@ -131,6 +132,7 @@ class Chat:
             prompts=layers.prompts,
             beside=with_images(beside, pictures),
             pictures=tuple(pictures),
+            warnings=tuple(warnings),
         )
         if instead_of is not None:
             await self.stop_sessions(scope, [session_id])

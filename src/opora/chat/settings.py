@@ -96,9 +96,12 @@ def effective(
     tenant: Mapping[str, Any] | None = None,
     agent: Mapping[str, Any] | None = None,
 ) -> Effective:
-    """Settings in force for a question, each with its origin; ``chat_model`` are those of the model chosen for it."""
+    """Settings in force for a question, each with its origin; ``chat_model`` are those of the model chosen for it.
+
+    Raises `InvalidInput` for a request, and for layers that do not fit together, naming who set what.
+    """
     vectors = {} if card is None else {"vector_threshold": card.vector_threshold}
-    return resolve(
+    settings = resolve(
         (Origin.MODEL, vectors),
         (Origin.INSTALLATION, installation),
         (Origin.MODEL, chat_model or {}),
@@ -106,3 +109,17 @@ def effective(
         (Origin.AGENT, agent or {}),
         (Origin.REQUEST, checked(request)),
     )
+    _check_together(settings)
+    return settings
+
+
+def _check_together(settings: Effective) -> None:
+    """What each layer may set by itself, and all of them together may not."""
+    weights = ("vector_weight", "keyword_weight")
+    if not any(getattr(settings.values, name) for name in weights):
+        told = ", ".join(f"'{name}' by the {settings.origin(name).value}" for name in weights)
+        raise InvalidInput.of(
+            "vector_weight",
+            f"Both weights of the search are 0: {told}.",
+            hint="One of the two must be above 0. 'mode' chooses between words and meaning.",
+        )

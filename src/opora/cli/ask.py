@@ -18,6 +18,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.")],
     base: Annotated[list[str] | None, typer.Option("--base", "-b", help="Only these bases (name or id).")] = None,
     session_id: Annotated[str, typer.Option("--session", help="Go on in this session.")] = "",
+    agent: Annotated[str, typer.Option("--agent", help="Ask this agent (name or id).")] = "",
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every candidate's way through the stages, and every setting.")
     ] = False,
@@ -36,6 +37,8 @@ def ask(
         # Refused here already: a session that nothing is asked in would be left behind.
         body: dict[str, Any] = {"query": clean_query(question), "explain": explain}
         body["knowledge_base_ids"] = await session.bases_named(client, base)
+        if agent:
+            body["agent_id"] = await session.agent_named(client, agent)
         answer = await answer_of(client, await _session(client, session_id), body, printer=printer)
         trace = await client.call("GET", f"/messages/{answer.message_id}/trace") if explain else {}
         return answer, trace, [] if as_json else await citations_of(client, answer)

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from opora import __version__
-from opora.cli import ask, backup, bases, doctor, documents, eval, faq, ingest, pipeline, search, serve, settings
+from opora.cli import (
+    agents,
+    ask,
+    backup,
+    bases,
+    doctor,
+    documents,
+    eval,
+    faq,
+    ingest,
+    pipeline,
+    search,
+    serve,
+    settings,
+)
 
 app = typer.Typer(
     name="opora",
@@ -21,6 +35,7 @@ app.command()(serve.serve)
 app.command()(ingest.ingest)
 app.command()(search.search)
 app.command()(ask.ask)
+app.add_typer(agents.app)
 app.add_typer(bases.app)
 app.add_typer(documents.app)
 app.add_typer(faq.app)

@@ -92,24 +92,28 @@ async def base_for(client: Client, name: str) -> str:
         return str(made["id"])
 
 
-def _id_of(name: str, bases: list[dict[str, Any]]) -> str:
-    """Ids come first, so that no name can hide a base; then the very name, then names that differ in case only."""
+async def agent_named(client: Client, name: str) -> str:
+    """The id of the agent with this name or id; `ApiError` for one that is not there."""
+    return _id_of(name, await client.call("GET", "/agents"), "agent")
+
+
+def _id_of(name: str, ones: list[dict[str, Any]], kind: str = "knowledge base") -> str:
+    """Ids come first, so that no name can hide another; then the very name, then names that differ in case only."""
     matches = (
-        lambda base: base["id"] == name,
-        lambda base: base["name"] == name,
-        lambda base: fold(base["name"]) == fold(name.strip()),
+        lambda one: one["id"] == name,
+        lambda one: one["name"] == name,
+        lambda one: fold(one["name"]) == fold(name.strip()),
     )
     for match in matches:
-        found = [str(base["id"]) for base in bases if match(base)]
+        found = [str(one["id"]) for one in ones if match(one)]
         if len(found) > 1:
             hint = f"Name one by its id: {', '.join(found)}."
-            message = f"{len(found)} knowledge bases are called '{name}'."
-            raise ApiError(message, status=422, code="invalid_input", hint=hint)
+            raise ApiError(f"{len(found)} {kind}s are called '{name}'.", status=422, code="invalid_input", hint=hint)
         if found:
             return found[0]
-    known = ", ".join(sorted(base["name"] for base in bases))
+    known = ", ".join(sorted(one["name"] for one in ones))
     hint = f"There are: {known}." if known else "Load documents first: opora ingest FOLDER"
-    raise ApiError(f"There is no knowledge base '{name}'.", status=NOT_FOUND, code="not_found", hint=hint)
+    raise ApiError(f"There is no {kind} '{name}'.", status=NOT_FOUND, code="not_found", hint=hint)
 
 
 def _variable(place: str) -> str:

@@ -32,6 +32,12 @@ class Agent:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def model_ids(self) -> frozenset[str]:
+        """All models that it names."""
+        reranker = str(self.settings.get("rerank_model_id") or "")
+        return frozenset({self.summary_model_id, self.query_understand_model_id, self.vlm_model_id, reranker}) - {""}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantSettings:

@@ -55,6 +55,8 @@ class Question:
     """Texts in the place of built-in templates, by their ids."""
     instructions: str = ""
     """What the caller wants of the answer's manner, beside the prompt of the installation."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong with the choice of what is asked; the answer's trace tells them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from itertools import count
-
 from opora.domain.errors import Conflict, InvalidInput
 from opora.domain.knowledge import KnowledgeBase
 from opora.ports import Repositories
-from opora.text.names import clean_label
+from opora.text.names import clean_label, numbered_names
 
 MAX_NAME_CHARS = 200
-_NUMBER = re.compile(r" \(\d{1,3}\)\Z")
 
 
 def checked_name(name: str) -> str:
@@ -38,10 +34,7 @@ async def free_name(stored: Repositories, tenant_id: str, name: str) -> str:
     """The name, or with the first number behind it that makes it one of its own."""
     if not await stored.bases.by_name(tenant_id, name):
         return name
-    stem = _NUMBER.sub("", name)
-    for number in count(2):
-        tail = f" ({number})"
-        candidate = stem[: MAX_NAME_CHARS - len(tail)].rstrip() + tail
+    for candidate in numbered_names(name, most=MAX_NAME_CHARS):
         if not await stored.bases.by_name(tenant_id, candidate):
             return candidate
     raise AssertionError("numbers do not end")

@@ -75,6 +75,13 @@ def checked_text(template_id: str, text: str) -> str:
         raise InvalidInput.of(
             "text", f"The template '{template_id}' must hold {names}.", hint="Put it where it belongs."
         )
+    unknown = sorted(placeholders(cleaned) - SAMPLES.keys())
+    if unknown:
+        raise InvalidInput.of(
+            "text",
+            f"Nothing is known to put in the place of {', '.join(f'{{{name}}}' for name in unknown)}.",
+            hint=f"Known are: {', '.join(f'{{{name}}}' for name in SAMPLES)}. Other braces stay as they are.",
+        )
     return cleaned
 
 

@@ -67,7 +67,7 @@ _FIXED = frozenset({"agent_id", "tenant_id", "created_at"})
 
 
 def _absent(agent_id: str) -> NotFound:
-    return NotFound("There is no such agent.", details={"agent_id": agent_id})
+    return NotFound("There is no such agent.", hint="Choose another one, or none.", details={"agent_id": agent_id})
 
 
 def _to_row(agent: Agent) -> dict[str, Any]:

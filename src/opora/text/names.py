@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import count
 from urllib.parse import quote
 
 import regex
@@ -17,6 +19,7 @@ FALLBACK_NAME = "document"
 _MAX_EXTENSION_BYTES = 20
 _JOINERS = "\u200c\u200d"
 """Zero-width characters that letters and emoji need; all other format characters go."""
+_NUMBER = re.compile(r" \(\d{1,3}\)\Z")
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"[/\\]")
 
@@ -36,6 +39,14 @@ def clean_label(text: str) -> str:
     """A title or name as one line of NFC text of at most `MAX_LABEL_CHARS` characters; '' when nothing is visible."""
     line = _one_line(text)
     return line[: safe_cut(line, MAX_LABEL_CHARS)].rstrip(" " + _JOINERS)
+
+
+def numbered_names(name: str, *, most: int) -> Iterator[str]:
+    """Names for copies of what has this one: with a number from 2 behind it, of at most ``most`` characters."""
+    stem = _NUMBER.sub("", name)
+    for number in count(2):
+        tail = f" ({number})"
+        yield stem[: most - len(tail)].rstrip() + tail
 
 
 def content_disposition(name: str, *, inline: bool = False) -> str:
