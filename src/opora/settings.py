@@ -117,6 +117,10 @@ class Settings(BaseSettings):
     ocr_languages: str = Field(
         default="rus+chi_sim+eng", description="Languages that Tesseract looks for, as far as they are installed."
     )
+    libreoffice: Literal["auto", "off"] = Field(
+        default="auto",
+        description="Reading of DOC and PPT: auto (where LibreOffice is there) or off.",
+    )
     parse_pages: int = Field(default=2000, gt=0, description="Most pages of one document.")
 
     retrieval: dict[str, Any] = Field(

@@ -354,6 +354,7 @@ def _parse_limits(settings: Settings) -> ParseLimits:
         pages=settings.parse_pages,
         ocr=settings.ocr == "auto",
         ocr_languages=settings.ocr_languages,
+        libreoffice=settings.libreoffice == "auto",
     )
 
 

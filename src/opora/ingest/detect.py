@@ -15,6 +15,7 @@ from opora.text.names import extension
 _HEAD = 1024
 _SAMPLE = 65_536
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_LEGACY = (("ppt", "PowerPoint Document"), ("doc", "WordDocument"))
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _RESAVE = "Save it as {} and upload the new file."
 _MIMETYPE_BYTES = 256
@@ -123,15 +124,28 @@ def _has_main_part(archive: CappedArchive, family: bytes) -> bool:
     return family + b".document.main+xml" in listing
 
 
+def legacy_kind(data: bytes) -> str:
+    """``doc`` or ``ppt`` for texts and slides of old Office versions, which no parser here reads; else ''."""
+    if not data.startswith(_OLE) or _holds(data, "EncryptedPackage", "Workbook", "Book\0"):
+        return ""
+    return next((kind for kind, stream in _LEGACY if _holds(data, stream)), "")
+
+
 def _ole_kind(data: bytes) -> str:
-    """Old Office versions: workbooks are read, texts and slides are not."""
-    if "EncryptedPackage".encode("utf-16-le") in data:
+    """Old Office versions: workbooks are read as they are, texts and slides only in their new forms."""
+    if _holds(data, "EncryptedPackage"):
         raise encrypted("The document")
-    if any(name.encode("utf-16-le") in data for name in ("Workbook", "Book\0")):
+    if _holds(data, "Workbook", "Book\0"):
         return "xls"
     raise _unsupported(
-        "Texts and slides of old Office versions (DOC, PPT) are not supported.", _RESAVE.format("DOCX, PPTX or PDF")
+        "Texts and slides of old Office versions (DOC, PPT) are read only where LibreOffice is installed.",
+        f"Install LibreOffice (libreoffice-writer, libreoffice-impress), or: {_RESAVE.format('DOCX, PPTX or PDF')}",
     )
+
+
+def _holds(data: bytes, *streams: str) -> bool:
+    """Whether a compound file names one of the streams."""
+    return any(stream.encode("utf-16-le") in data for stream in streams)
 
 
 def _is_webp_or_bmp(data: bytes) -> bool:

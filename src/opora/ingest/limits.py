@@ -33,3 +33,5 @@ class ParseLimits:
     ocr: bool = True
     """Whether pictures of text are recognised, where the program for it is installed."""
     ocr_languages: str = "rus+chi_sim+eng"
+    libreoffice: bool = True
+    """Whether DOC and PPT are turned into DOCX and PPTX, where LibreOffice is installed."""

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from opora.domain.errors import ParseFailed
 from opora.domain.knowledge import ParsedDocument, ParseReason
-from opora.ingest import wire
+from opora.ingest import legacy, wire
 from opora.ingest.limits import ParseLimits
 from opora.ingest.process import ChildProcess, crashed
 
@@ -33,12 +34,13 @@ class ChildParser:
         self._own = threading.local()
         self._guard = threading.Lock()
         self._children: set[ChildProcess] = set()
+        self._jobs: set[_Job] = set()
         self._closed = False
 
     async def parse(self, path: str, *, file_name: str) -> ParsedDocument:
         """Raises `ParseFailed` with a reason a person understands."""
-        request = {"op": "parse", "path": str(Path(path).absolute()), "file_name": file_name}
-        return await self._run(lambda job: self._parse(job, request))
+        absolute = str(Path(path).absolute())
+        return await self._run(lambda job: self._read(job, absolute, file_name))
 
     async def render_page(self, path: str, page: int, *, scale: float = 2.0) -> bytes:
         """A PDF page (from 1) as PNG bytes; raises `ParseFailed` like `parse`."""
@@ -49,7 +51,9 @@ class ChildParser:
         """Stop what runs and wait until every child is gone."""
         with self._guard:
             self._closed = True
-            running = list(self._children)
+            running, jobs = list(self._children), list(self._jobs)
+        for job in jobs:
+            job.cancel()
         for child in running:
             child.kill()
         await asyncio.to_thread(self._threads.shutdown, wait=True, cancel_futures=True)
@@ -64,11 +68,22 @@ class ChildParser:
 
     async def _run(self, work: Callable[[_Job], T]) -> T:
         job = _Job()
+        with self._guard:
+            self._jobs.add(job)
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work, job)
         except asyncio.CancelledError:
             job.cancel()
             raise
+        finally:
+            with self._guard:
+                self._jobs.discard(job)
+
+    def _read(self, job: _Job, path: str, file_name: str) -> ParsedDocument:
+        """An old kind of document is read in its new form, and keeps its kind."""
+        with legacy.readable(path, self._limits, job.take) as (readable, old_kind):
+            parsed = self._parse(job, {"op": "parse", "path": readable, "file_name": file_name})
+        return replace(parsed, file_type=old_kind or parsed.file_type)
 
     def _parse(self, job: _Job, request: dict[str, Any]) -> ParsedDocument:
         reader = wire.DocumentReader()
@@ -137,31 +152,35 @@ class ChildParser:
             child.close()
 
 
+class _Killable(Protocol):
+    def kill(self) -> None: ...
+
+
 class _Job:
-    """One request, so that giving it up can stop the child that works on it."""
+    """One request, so that giving it up can stop the process that works on it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._child: ChildProcess | None = None
+        self._process: _Killable | None = None
         self._given_up = False
 
-    def take(self, child: ChildProcess) -> None:
+    def take(self, process: _Killable) -> None:
         with self._lock:
-            self._child = child
+            self._process = process
             if self._given_up:
-                child.kill()
+                process.kill()
 
     def release(self) -> bool:
-        """End the job's hold on its child; True when the job was given up meanwhile."""
+        """End the job's hold on its process; True when the job was given up meanwhile."""
         with self._lock:
-            self._child = None
+            self._process = None
             return self._given_up
 
     def cancel(self) -> None:
         with self._lock:
             self._given_up = True
-            if self._child is not None:
-                self._child.kill()
+            if self._process is not None:
+                self._process.kill()
 
 
 def _message(child: ChildProcess, kind: bytes, body: bytes) -> dict[str, Any]:
