@@ -131,6 +131,20 @@ class Settings(BaseSettings):
     stream_ttl: float = Field(
         default=3600.0, gt=0, description="Seconds that an answer's events are kept after the last one."
     )
+    neo4j_enable: bool = Field(
+        default=False,
+        description="Keep graphs of entities in Neo4j and not in the database.",
+        validation_alias="NEO4J_ENABLE",
+    )
+    neo4j_uri: str = Field(default="bolt://neo4j:7687", description="Where Neo4j is.", validation_alias="NEO4J_URI")
+    neo4j_username: str = Field(default="", description="Its user.", validation_alias="NEO4J_USERNAME")
+    neo4j_password: SecretStr | None = Field(
+        default=None, description="The user's password.", validation_alias="NEO4J_PASSWORD"
+    )
+    neo4j_database: str = Field(
+        default="", description="Database in Neo4j; empty is the server's own.", validation_alias="NEO4J_DATABASE"
+    )
+
     stream_manager: Literal["memory", "redis"] = Field(
         default="memory",
         description="Where an answer's events are kept: memory, or redis, where other processes can follow them.",

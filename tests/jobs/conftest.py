@@ -19,6 +19,7 @@ from opora.domain.errors import NotFound, ParseFailed
 from opora.domain.knowledge import Block, BlockKind, Document, IndexingStrategy, KnowledgeBase, ParsedDocument, Place
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.search import Capability, EngineHit, IndexRow
+from opora.graph.embedded import EmbeddedGraph
 from opora.index.difference import difference
 from opora.ingest.split import StructureSplitter
 from opora.jobs.ground import Ground
@@ -175,6 +176,7 @@ class World:
             parser=self.wrap("parser", self.parser),
             splitter=self.splitter,
             embedders=SingleEmbedder(self.embedder and self.wrap("embedder", self.embedder)),
+            graph=EmbeddedGraph(database),
             scope_of=self.access.worker,
             clock=lambda: datetime.now(UTC),
             new_id=new_id,

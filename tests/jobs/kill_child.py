@@ -21,6 +21,7 @@ from opora.access import Access
 from opora.domain.errors import Conflict
 from opora.domain.scope import LOCAL_PRINCIPAL
 from opora.engines.sqlite import SqliteEngine
+from opora.graph.embedded import EmbeddedGraph
 from opora.ingest.split import StructureSplitter
 from opora.ingest.worker import ChildParser
 from opora.jobs.ground import Ground
@@ -64,6 +65,7 @@ async def main(data: Path, files: Path, doom: Doom) -> None:
         parser=parser,
         splitter=StructureSplitter(),
         embedders=SingleEmbedder(NullEmbedder(16)),
+        graph=EmbeddedGraph(database),
         scope_of=access.worker,
         clock=now,
         new_id=new_id,

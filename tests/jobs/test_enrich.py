@@ -110,9 +110,9 @@ async def place(tmp_path: Path) -> AsyncIterator[Open]:
 
 def test_everything_is_off_by_default_and_three_questions_are_the_default() -> None:
     config = EnrichmentConfig()
-    assert (config.is_wanted, config.steps) == (False, ())
+    assert (config.base_description, config.steps) == (False, ())
     assert (config.question_count, config.token_budget) == (3, TOKEN_BUDGET)
-    assert ALL.steps == tuple(EnrichmentStep)
+    assert ALL.steps == (EnrichmentStep.SUMMARY, EnrichmentStep.TABLES, EnrichmentStep.QUESTIONS)
 
 
 async def test_a_question_that_was_made_for_a_chunk_finds_it(place: Open) -> None:

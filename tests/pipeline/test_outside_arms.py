@@ -12,7 +12,7 @@ import pytest
 from opora.bootstrap import App, Models
 from opora.chat.orchestrator import Orchestrator
 from opora.domain.conversation import Finish
-from opora.domain.errors import Unavailable
+from opora.domain.errors import ModelError, Unavailable
 from opora.domain.knowledge import ChunkType, IndexingStrategy
 from opora.domain.question import Draft, Intent, Question
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
@@ -27,10 +27,10 @@ from opora.pipeline.manager import EventManager
 from opora.pipeline.plugins.data_analysis import first_table
 from opora.pipeline.plugins.search_entity import MAX_ENTITY_CHUNKS
 from opora.pipeline.plugins.web_fetch import MAX_PAGE_BYTES, first_bytes
-from opora.pipeline.run import Run
+from opora.pipeline.run import Run, RunModels
 from opora.pipeline.services import Services
 from opora.pipeline.table import make_plugins
-from opora.ports import WebPage
+from opora.ports import ChatDelta, ChatMessage, ChatOptions, WebPage
 from opora.settings import Settings
 
 TEXT = "# Командировки\n\nРасходы на проезд возмещают по документам после возвращения.\n"
@@ -66,19 +66,28 @@ class Web:
 @dataclass
 class Graph:
     ids: Sequence[str] | Exception = ()
-    names: Sequence[str] | Exception = ("проезд",)
-    asked: list[str] = field(default_factory=list)
-
-    async def extract(self, query: str) -> Sequence[str]:
-        self.asked.append(query)
-        if isinstance(self.names, Exception):
-            raise self.names
-        return self.names
 
     async def chunk_ids(self, scope: Scope, entities: Sequence[str]) -> Sequence[str]:
         if isinstance(self.ids, Exception):
             raise self.ids
         return self.ids
+
+
+class Namer(ScriptedChat):
+    """A model that names entities and rewrites nothing; what it was asked is counted by the mark of the prompt."""
+
+    def __init__(self, reply: str = '{"entities": ["проезд"]}', *, fails: str = "") -> None:
+        super().__init__([reply])
+        self.named_for: list[str] = []
+        self._fails = fails
+
+    async def stream(self, messages: Sequence[ChatMessage], options: ChatOptions) -> AsyncIterator[ChatDelta]:
+        if '{"entities"' in messages[-1].content:
+            self.named_for.append(messages[-1].content)
+            if self._fails:
+                raise ModelError(self._fails)
+            async for delta in super().stream(messages, options):
+                yield delta
 
 
 @dataclass
@@ -205,26 +214,39 @@ def test_a_cut_in_bytes_never_breaks_a_character() -> None:
 
 
 async def test_entities_are_looked_for_with_a_graph_a_base_that_has_one_and_an_intent_that_searches(app: App) -> None:
-    question, _ = await asked(app, graph=True)
-    graph = Graph()
-    draft = await trigger(app, E.QUERY_UNDERSTAND, Draft(question=question), extractor=graph, graph=graph)
-    assert draft.entities == ("проезд",)
-    draft = await trigger(app, E.QUERY_UNDERSTAND, Draft(question=question), extractor=graph)
-    assert draft.entities == ()
-    greeting = Draft(question=question, intent=Intent.GREETING)
-    assert (await trigger(app, E.QUERY_UNDERSTAND, greeting, extractor=graph, graph=graph)).entities == ()
-    assert len(graph.asked) == 1
+    question, _ = await asked(app, graph=True, enable_rewrite=False)
+    model = Namer()
+    named = await trigger(app, E.QUERY_UNDERSTAND, Draft(question=question), chat_model=model, graph=Graph())
+    assert named.entities == ("проезд",)
+    assert question.text in model.named_for[0]
+    for draft, outside in (
+        (Draft(question=question), {"chat_model": model}),
+        (Draft(question=question), {"graph": Graph()}),
+        (Draft(question=question, intent=Intent.GREETING), {"chat_model": model, "graph": Graph()}),
+    ):
+        assert (await trigger(app, E.QUERY_UNDERSTAND, draft, **outside)).entities == ()
+    assert len(model.named_for) == 1
 
 
 async def test_no_entities_for_bases_without_a_graph_and_a_failure_is_a_warning(app: App) -> None:
     question, _ = await asked(app)
-    graph = Graph()
-    await trigger(app, E.QUERY_UNDERSTAND, Draft(question=question), extractor=graph, graph=graph)
-    assert graph.asked == []
+    model = Namer()
+    await trigger(app, E.QUERY_UNDERSTAND, Draft(question=question), chat_model=model, graph=Graph())
+    assert model.named_for == []
     other, _ = await asked(app, graph=True)
-    graph = Graph(names=Unavailable("model away"))
-    draft = await trigger(app, E.QUERY_UNDERSTAND, Draft(question=other), extractor=graph, graph=graph)
-    assert "model away" in draft.warnings[0]
+    model = Namer(fails="model away")
+    draft = await trigger(app, E.QUERY_UNDERSTAND, Draft(question=other), chat_model=model, graph=Graph())
+    assert any("model away" in warning for warning in draft.warnings)
+
+
+async def test_the_model_of_the_question_names_entities_and_the_next_one_where_it_fails(app: App) -> None:
+    question, _ = await asked(app, graph=True, enable_rewrite=False)
+    small, chat = Namer(fails="busy"), Namer()
+    manager = EventManager(make_plugins(services(app, chat_model=Namer(fails="never asked"), graph=Graph())))
+    run = Run(models=RunModels(chat=chat, understand=small))
+    draft = await manager.trigger(E.QUERY_UNDERSTAND, Draft(question=question), run)
+    assert draft.entities == ("проезд",)
+    assert (len(small.named_for), len(chat.named_for)) == (1, 1)
 
 
 async def test_the_graph_adds_chunks_that_may_still_be_shown_without_a_score(app: App) -> None:

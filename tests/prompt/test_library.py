@@ -41,6 +41,7 @@ def test_the_described_files_are_there() -> None:
         "generate_questions",
         "generate_summary",
         "generate_table_summary",
+        "graph_extraction",
         "generate_kb_description",
         "memory",
         "beside",

@@ -13,11 +13,13 @@ from opora.bootstrap.checks import (
     check_database,
     check_embedder,
     check_engine,
+    check_graph,
     check_log,
     check_reranker,
     check_writes,
 )
 from opora.bootstrap.endpoints import EndpointMaker, make_fetcher
+from opora.bootstrap.graphs import make_graph
 from opora.bootstrap.models import Models, described, make_models
 from opora.bootstrap.outside import make_manager
 from opora.bootstrap.sharing import check_folder, is_shared, make_search_engine
@@ -174,7 +176,8 @@ class App:
             check_chat(self._models.chat),
             check_reranker(self._models.reranker),
         ]
-        return {"ready": all(check["ok"] for check in checks), "checks": checks}
+        # Questions are answered without a graph too: it is shown, and does not decide.
+        return {"ready": all(check["ok"] for check in checks), "checks": [*checks, await check_graph(self._graph)]}
 
     async def _put_together(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> None:
         """In the order in which one stands on the other; workers start last."""
@@ -211,6 +214,8 @@ class App:
         from opora.ingest.worker import ChildParser
 
         database, blobs, upload_limit = self._database, self._blobs, self.settings.upload_limit
+        self._graph = make_graph(self.settings, database)
+        stack.push_async_callback(self._graph.close)
         self._parser = parser = ChildParser(limits=_parse_limits(self.settings))
         stack.push_async_callback(parser.close)
         self.jobs = JobRunner(
@@ -222,6 +227,7 @@ class App:
                 splitter=StructureSplitter(),
                 embedders=self._embedders,
                 writer=self._models.chat,
+                graph=self._graph,
                 scope_of=self.access.worker,
                 clock=now,
                 new_id=new_id,
@@ -268,6 +274,7 @@ class App:
             vision_model=self._models.vision,
             reranker=self.reranker,
             pages=self._page_reader(stack),
+            graph=self._graph,
             gate=OperatingPoint(model_floor=card.vector_threshold if card else 0.0),
         )
         manager = make_manager(services)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opora.domain.errors import OporaError
-from opora.ports import ChatModel, Database, Embedder, Reranker, SearchEngine, StreamLog
+from opora.ports import ChatModel, Database, Embedder, EntityGraph, Reranker, SearchEngine, StreamLog
 
 TRIED_BYTES = 64 * 1024
 """More than a file system keeps in what it has reserved for names."""
@@ -70,6 +70,14 @@ async def check_embedder(embedder: Embedder | None) -> dict[str, Any]:
 def check_chat(chat: ChatModel | None) -> dict[str, Any]:
     """Only whether one is set: asking it would cost its owner money."""
     return _fine("chat model", chat.identity if chat else "none: answers are quotes")
+
+
+async def check_graph(graph: EntityGraph) -> dict[str, Any]:
+    """Questions are answered without it too."""
+    try:
+        return _fine("graph of entities", await graph.check())
+    except OporaError as error:
+        return _failed("graph of entities", error)
 
 
 def check_reranker(reranker: Reranker | None) -> dict[str, Any]:

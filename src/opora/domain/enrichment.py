@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from opora.domain.graph import ENTITIES, RELATIONS
+
 GENERATED_QUESTIONS = "generated_questions"
 """Where a chunk's metadata holds the questions that were made for it."""
+MADE_BY_MODELS = (GENERATED_QUESTIONS, ENTITIES, RELATIONS)
+"""What a chunk's metadata holds for as long as its text stands."""
 QUESTION_COUNT = 3
 MAX_QUESTION_COUNT = 10
 TOKEN_BUDGET = 20_000
@@ -18,6 +22,8 @@ class EnrichmentStep(StrEnum):
     SUMMARY = "summary"
     TABLES = "tables"
     QUESTIONS = "questions"
+    ENTITIES = "entities"
+    """Wanted where a base keeps a graph (`IndexingStrategy.graph`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +39,8 @@ class EnrichmentConfig:
 
     @property
     def steps(self) -> tuple[EnrichmentStep, ...]:
-        """The steps that are wanted for each document."""
-        return tuple(step for step in EnrichmentStep if getattr(self, step.value))
-
-    @property
-    def is_wanted(self) -> bool:
-        return bool(self.steps) or self.base_description
+        """The steps that are wanted for each document, as far as they are chosen here."""
+        return tuple(step for step in EnrichmentStep if getattr(self, step.value, False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

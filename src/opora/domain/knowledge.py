@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from opora.domain.enrichment import EnrichmentConfig
+from opora.domain.enrichment import EnrichmentConfig, EnrichmentStep
 
 
 class BaseType(StrEnum):
@@ -140,6 +140,15 @@ class KnowledgeBase:
     is_pinned: bool = False
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def enrichment_steps(self) -> tuple[EnrichmentStep, ...]:
+        """What a model does for each document: what was chosen, and the entities of a base that keeps a graph."""
+        return self.enrichment.steps + ((EnrichmentStep.ENTITIES,) if self.indexing.graph else ())
+
+    @property
+    def is_enriched(self) -> bool:
+        return bool(self.enrichment_steps) or self.enrichment.base_description
 
 
 BLOCK_JOIN = "\n\n"

@@ -21,6 +21,7 @@ class StepName(StrEnum):
     WRITE_VECTORS = "write_vectors"
     CLEAN = "clean"
     ENRICH = "enrich"
+    GRAPH = "graph"
     MOVE = "move"
     COPY = "copy"
 

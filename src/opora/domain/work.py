@@ -28,6 +28,8 @@ class WorkKind(StrEnum):
     """Have a chat model add what the base wants to a document (subject: document id)."""
     DESCRIBE_BASE = "describe_base"
     """Have a chat model describe a base by its documents (subject: base id)."""
+    GRAPH = "graph"
+    """Make the graph of entities hold what a document's chunks say (subject: document id)."""
     CLEAN_CHUNKS = "clean_chunks"
     """Take chunks that a document no longer has out of the engine (subject: document id)."""
     MOVE_DOCUMENT = "move_document"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from opora.domain.enrichment import GENERATED_QUESTIONS
+from opora.domain.enrichment import MADE_BY_MODELS
 from opora.domain.knowledge import Chunk, ChunkType
 from opora.domain.revisions import ChunkRevision, RevisionOrigin
 
@@ -14,7 +14,7 @@ EDITED = "edited"
 """In a chunk's metadata: people wrote its content, and its place is where it stood in the file."""
 _ID_BYTES = 16
 _APART = frozenset({ChunkType.PARENT_TEXT, ChunkType.SUMMARY, ChunkType.TABLE_SUMMARY, ChunkType.TABLE_COLUMN})
-_OF_THE_TEXT = (GENERATED_QUESTIONS, "cut_code")
+_OF_THE_TEXT = (*MADE_BY_MODELS, "cut_code")
 """What metadata says of the former content only."""
 
 

@@ -122,7 +122,9 @@ async def _shown(bench: Bench, stored: Repositories, found: Difference) -> None:
     for document in documents.values():
         if (kind := _awaited(document)) is not None:
             await queue(ground, stored, bench.base, kind, document.document_id)
-    if ground.writer is not None and bench.base.enrichment.is_wanted:
+    if bench.base.indexing.graph:
+        await stored.work.add_for_documents(WorkKind.GRAPH, ground.clock(), ground.new_id, base_id)
+    if ground.writer is not None and bench.base.is_enriched:
         await stored.work.add_for_documents(WorkKind.ENRICH, ground.clock(), ground.new_id, base_id)
     task = await stored.copies.get(target, bench.task.task_id)
     task = replace(task, status=CopyStatus.COMPLETED, total=task.done, updated_at=ground.clock())

@@ -11,11 +11,19 @@ from opora.jobs.ground import Ground
 async def delete_document(ground: Ground, work: Work) -> None:
     scope = ground.scope_of(work.tenant_id, work.base_id)
     await ground.engine.delete_documents(scope, work.base_id, {work.subject})
+    await ground.graph.delete_documents(scope, work.base_id, {work.subject})
     await ground.blobs.delete(work.tenant_id, work.subject)
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
         await stored.documents.delete(scope, work.subject)
-        for kind in (WorkKind.INGEST, WorkKind.EMBED, WorkKind.ENRICH, WorkKind.REINDEX, WorkKind.CLEAN_CHUNKS):
+        for kind in (
+            WorkKind.INGEST,
+            WorkKind.EMBED,
+            WorkKind.ENRICH,
+            WorkKind.GRAPH,
+            WorkKind.REINDEX,
+            WorkKind.CLEAN_CHUNKS,
+        ):
             await stored.work.cancel(kind, work.subject)
         await stored.work.finish(work.work_id)
 
@@ -24,6 +32,7 @@ async def delete_base(ground: Ground, work: Work) -> None:
     """The queue gives this out only when nothing else in the base is being worked on."""
     scope = ground.scope_of(work.tenant_id, work.base_id)
     await ground.engine.delete_base(scope, work.base_id)
+    await ground.graph.delete_base(scope, work.base_id)
     async with ground.database.read() as stored:
         document_ids = await stored.documents.ids(scope)
     for document_id in document_ids:

@@ -33,7 +33,7 @@ async def enrich(ground: Ground, work: Work) -> None:
         await _end(ground, work, scope)
         return
     try:
-        for step in desk.base.enrichment.steps:
+        for step in desk.base.enrichment_steps:
             if step not in state.done:
                 with ground.steps.step(work, StepName.ENRICH) as counts:
                     before = state.tokens

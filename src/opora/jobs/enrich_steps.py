@@ -1,4 +1,4 @@
-"""What is added to a document, step by step: its summary, descriptions of its tables, questions to its chunks.
+"""What is added to a document, step by step: its summary, descriptions of its tables, questions, entities.
 
 Each step writes to the engine first, where nothing of it is found until the database holds it, and keeps what it made
 together with its cost in one transaction.
@@ -11,17 +11,20 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from opora.domain.enrichment import GENERATED_QUESTIONS, Enrichment, EnrichmentStep
 from opora.domain.forms import form_id
+from opora.domain.graph import ENTITIES, as_metadata
 from opora.domain.knowledge import Chunk, ChunkType
 from opora.domain.work import WorkKind
 from opora.index.writer import write_keywords
 from opora.ingest.enrich.choice import tables_of, to_be_asked
 from opora.ingest.enrich.excerpt import excerpt
+from opora.ingest.enrich.facts import read_facts
 from opora.ingest.enrich.replies import read_questions, read_text
 from opora.jobs.desk import Desk
+from opora.jobs.graph import queue_graph
 from opora.ports import Repositories
 
 EXCERPT_TOKENS = 3_000
@@ -90,11 +93,42 @@ async def ask_questions(desk: Desk, state: Enrichment) -> Enrichment:
     return state if left else await _kept(desk, state, [], EnrichmentStep.QUESTIONS)
 
 
+async def name_entities(desk: Desk, state: Enrichment) -> Enrichment:
+    """What each chunk speaks of and how it is related, kept with the chunk; the graph is written when all is known."""
+    left = [chunk for chunk in to_be_asked(desk.chunks) if ENTITIES not in chunk.metadata]
+    for start in range(0, len(left), AT_ONCE):
+        batch = left[start : start + AT_ONCE]
+        made = await _all(
+            desk.ask("graph_extraction", {"content": chunk.search_text}, state, calls=len(batch)) for chunk in batch
+        )
+        state = replace(state, tokens=state.tokens + sum(one.tokens - state.tokens for _, one in made))
+        facts = {
+            chunk.chunk_id: as_metadata(read_facts(reply, chunk.search_text))
+            for chunk, (reply, _) in zip(batch, made, strict=True)
+        }
+        is_last = start + AT_ONCE >= len(left)
+
+        async def also(
+            stored: Repositories, facts: Mapping[str, dict[str, Any]] = facts, is_last: bool = is_last
+        ) -> None:
+            there = await stored.chunks.get_many(desk.scope, list(facts))
+            for chunk_id, chunk in there.items():
+                await stored.chunks.update(desk.scope, replace(chunk, metadata={**chunk.metadata, **facts[chunk_id]}))
+            if is_last:
+                await queue_graph(desk.ground, stored, desk.work, desk.base)
+
+        state = await _kept(desk, state, [], EnrichmentStep.ENTITIES if is_last else None, also)
+        if not is_last and await _is_awaited(desk):
+            return state
+    return state if left else await _kept(desk, state, [], EnrichmentStep.ENTITIES)
+
+
 STEPS: Mapping[EnrichmentStep, Step] = MappingProxyType(
     {
         EnrichmentStep.SUMMARY: summarise,
         EnrichmentStep.TABLES: describe_tables,
         EnrichmentStep.QUESTIONS: ask_questions,
+        EnrichmentStep.ENTITIES: name_entities,
     }
 )
 
@@ -184,4 +218,6 @@ async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
 
 async def _is_awaited(desk: Desk) -> bool:
     async with desk.ground.database.read() as stored:
-        return bool(await stored.work.waiting(desk.document.document_id) - {WorkKind.ENRICH, WorkKind.EMBED})
+        return bool(
+            await stored.work.waiting(desk.document.document_id) - {WorkKind.ENRICH, WorkKind.EMBED, WorkKind.GRAPH}
+        )

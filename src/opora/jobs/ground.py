@@ -16,6 +16,7 @@ from opora.ports import (
     Clock,
     Database,
     Embedders,
+    EntityGraph,
     NewId,
     Parser,
     Repositories,
@@ -46,6 +47,8 @@ class Ground:
     embedders: Embedders
     writer: ChatModel | None = None
     """The chat model that enriches documents; None: they are not enriched."""
+    graph: EntityGraph
+    """What the chunks of bases that keep a graph say goes there too."""
     scope_of: ScopeOf
     clock: Clock
     new_id: NewId

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opora.domain.enrichment import GENERATED_QUESTIONS
+from opora.domain.enrichment import MADE_BY_MODELS
 from opora.domain.errors import NotFound, ParseFailed
 from opora.domain.knowledge import (
     KEPT_VERSION,
@@ -140,7 +140,7 @@ async def _switch(
         if document is None or not found:
             return
         if document.indexed_version:
-            chunks = await _with_questions(stored, scope, chunks)
+            chunks = await _with_made(stored, scope, chunks)
         edits = applied(chunks, await stored.revisions.of_document(scope, document.document_id))
         chunks = edits.chunks
         gone = await stored.chunks.replace_document(scope, document, chunks)
@@ -183,16 +183,14 @@ def _metadata(parsed: ParsedDocument, document: Document, lost: int) -> dict[str
     return {**parsed.metadata, **kept, **({LOST_EDITS: lost} if lost else {})}
 
 
-async def _with_questions(stored: Repositories, scope: Scope, chunks: Sequence[Chunk]) -> list[Chunk]:
-    """The questions that were made for a chunk stay with it as long as it stands."""
+async def _with_made(stored: Repositories, scope: Scope, chunks: Sequence[Chunk]) -> list[Chunk]:
+    """What a model made for a chunk stays with it as long as it stands."""
     there = await stored.chunks.get_many(replace(scope, include_disabled=True), [chunk.chunk_id for chunk in chunks])
-    asked = {
-        key: old.metadata[GENERATED_QUESTIONS] for key, old in there.items() if GENERATED_QUESTIONS in old.metadata
+    made = {
+        key: {name: old.metadata[name] for name in MADE_BY_MODELS if name in old.metadata} for key, old in there.items()
     }
     return [
-        replace(chunk, metadata={**chunk.metadata, GENERATED_QUESTIONS: asked[chunk.chunk_id]})
-        if chunk.chunk_id in asked
-        else chunk
+        replace(chunk, metadata={**chunk.metadata, **made[chunk.chunk_id]}) if made.get(chunk.chunk_id) else chunk
         for chunk in chunks
     ]
 

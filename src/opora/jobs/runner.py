@@ -17,6 +17,7 @@ from opora.jobs.delete import clean_chunks, delete_base, delete_document
 from opora.jobs.describe import describe_base
 from opora.jobs.embed import BATCH, Embedding
 from opora.jobs.enrich import enrich
+from opora.jobs.graph import write_graph
 from opora.jobs.ground import LEASE, Ground, LeaseLost
 from opora.jobs.import_faq import import_faq
 from opora.jobs.ingest import fail, ingest
@@ -240,6 +241,7 @@ def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
         WorkKind.EMBED: embedding.run,
         WorkKind.REINDEX: lambda work: reindex(ground, work),
         WorkKind.ENRICH: lambda work: enrich(ground, work),
+        WorkKind.GRAPH: lambda work: write_graph(ground, work),
         WorkKind.DESCRIBE_BASE: lambda work: describe_base(ground, work),
         WorkKind.IMPORT_FAQ: lambda work: import_faq(ground, work),
         WorkKind.MOVE_DOCUMENT: lambda work: move_document(ground, work),

@@ -18,6 +18,7 @@ OF_DOCUMENTS = frozenset(
         WorkKind.REINDEX,
         WorkKind.CLEAN_CHUNKS,
         WorkKind.ENRICH,
+        WorkKind.GRAPH,
         WorkKind.MOVE_DOCUMENT,
         WorkKind.COPY_DOCUMENT,
     }

@@ -70,6 +70,7 @@ async def leave_base(ground: Ground, work: Work) -> None:
         owners = await stored.documents.owners(work.tenant_id, [work.subject])
     if owners.get(work.subject) != work.base_id:
         await ground.engine.delete_documents(scope, work.base_id, {work.subject})
+        await ground.graph.delete_documents(scope, work.base_id, {work.subject})
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)
         await stored.work.finish(work.work_id)

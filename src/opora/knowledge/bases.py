@@ -152,6 +152,8 @@ class Bases:
         """Words and vectors that a search asks for from now on are written for the documents that are there."""
         if base.indexing.keyword != before.indexing.keyword:
             await stored.work.add_for_documents(WorkKind.REINDEX, self._clock(), self._new_id, base.base_id)
+        if base.indexing.graph != before.indexing.graph:
+            await stored.work.add_for_documents(WorkKind.GRAPH, self._clock(), self._new_id, base.base_id)
         if base.indexing.vector and not before.indexing.vector:
             await stored.work.add_for_documents(WorkKind.EMBED, self._clock(), self._new_id, base.base_id)
 
@@ -186,9 +188,10 @@ class Bases:
         Returns how many documents were queued.
         """
         base = await self.get(scope, base_id)
-        if not base.enrichment.is_wanted:
+        if not base.is_enriched:
             raise Conflict(
-                "No enrichment is switched on in this knowledge base.", hint="Set its enrichment_config first."
+                "No enrichment is switched on in this knowledge base.",
+                hint="Set its enrichment_config, or graph in its indexing_strategy, first.",
             )
         async with self._database.begin() as stored:
             await stored.enrichments.forget_reasons(scope, base_id)

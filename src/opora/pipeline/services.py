@@ -12,7 +12,6 @@ from opora.domain.trace import Stage
 from opora.ports import (
     ChatModel,
     Database,
-    EntityExtractor,
     EntityGraph,
     ExtractiveAnswerer,
     PageReader,
@@ -43,7 +42,6 @@ class Services:
     reranker: Reranker | None = None
     web: WebSearcher | None = None
     pages: PageReader | None = None
-    extractor: EntityExtractor | None = None
     graph: EntityGraph | None = None
     analyst: TableAnalyst | None = None
     gate: OperatingPoint = field(default_factory=OperatingPoint)

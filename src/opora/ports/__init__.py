@@ -33,7 +33,7 @@ from opora.ports.models import (
     RerankerCard,
     Secrets,
 )
-from opora.ports.outside import EntityExtractor, EntityGraph, PageReader, TableAnalyst, WebPage, WebSearcher
+from opora.ports.outside import EntityGraph, PageReader, TableAnalyst, WebPage, WebSearcher
 from opora.ports.streams import StreamLog
 from opora.ports.values import Clock, Listed, NewId, Page, Vectors
 
@@ -54,7 +54,6 @@ __all__ = [
     "EmbedderCard",
     "Embedders",
     "EnrichmentRepository",
-    "EntityExtractor",
     "EntityGraph",
     "ExtractiveAnswerer",
     "FaqRepository",

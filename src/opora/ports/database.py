@@ -26,6 +26,7 @@ from opora.ports.knowledge import (
     CopyRepository,
     DocumentRepository,
     EnrichmentRepository,
+    GraphRepository,
     RevisionRepository,
     StepRepository,
     TagRepository,
@@ -112,7 +113,7 @@ class WorkRepository(Protocol):
 
     async def add_for_documents(self, kind: WorkKind, now: datetime, new_id: NewId, base_id: str | None = None) -> int:
         """Queue work on every document that has chunks (of a base, or all), marking it as being processed; one that is
-        only enriched stays as it is.
+        only enriched, or written to the graph, stays as it is.
 
         Embedding is queued for those that lack vectors only."""
         ...
@@ -137,6 +138,8 @@ class Repositories(Protocol):
     def steps(self) -> StepRepository: ...
     @property
     def enrichments(self) -> EnrichmentRepository: ...
+    @property
+    def graph(self) -> GraphRepository: ...
     @property
     def sessions(self) -> SessionRepository: ...
     @property

@@ -8,6 +8,7 @@ from typing import Protocol
 from opora.domain.bases import BaseCopy, BaseStatistics
 from opora.domain.enrichment import Enrichment
 from opora.domain.filters import Filter
+from opora.domain.graph import ChunkFacts
 from opora.domain.knowledge import Chunk, Document, KnowledgeBase, ParseStatus
 from opora.domain.revisions import ChunkRevision
 from opora.domain.scope import BaseRef, Scope
@@ -234,6 +235,26 @@ class EnrichmentRepository(Protocol):
 
     async def put(self, scope: Scope, base_id: str, enrichment: Enrichment) -> None:
         """Keep it in the place of what was kept for the document."""
+        ...
+
+
+class GraphRepository(Protocol):
+    """What chunks speak of, and how it is related; searches see only rows of chunks that the scope holds."""
+
+    async def replace(self, scope: Scope, document_id: str, facts: Sequence[ChunkFacts]) -> None:
+        """Hold these facts of a document and no others."""
+        ...
+
+    async def seeds(self, scope: Scope, key: str, *, limit: int) -> list[str]:
+        """Keys of entities of that very key; where there is none, of those that have its words side by side."""
+        ...
+
+    async def mentions(self, scope: Scope, keys: Collection[str], *, limit: int) -> list[tuple[str, str]]:
+        """Pairs of an entity's key and the id of a chunk that speaks of it."""
+        ...
+
+    async def related(self, scope: Scope, keys: Collection[str], *, limit: int) -> list[str]:
+        """Keys of entities that one relation joins with one of ``keys``."""
         ...
 
 

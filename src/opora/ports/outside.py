@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from opora.domain.graph import ChunkFacts
 from opora.domain.scope import Scope
 
 
@@ -31,18 +32,32 @@ class PageReader(Protocol):
         ...
 
 
-class EntityExtractor(Protocol):
-    async def extract(self, query: str) -> Sequence[str]:
-        """Names of the entities that a question speaks of."""
-        ...
-
-
 class EntityGraph(Protocol):
+    """Which chunks speak of an entity. It holds what can be made anew from the chunks; an outage raises `Unavailable`.
+
+    A namespace is a document in its base: that is what is replaced and taken out."""
+
     async def chunk_ids(self, scope: Scope, entities: Sequence[str]) -> Sequence[str]:
         """Chunks in which the entities, or what they are related to, stand; nearest first.
 
-        The graph holds what can be rebuilt: an id that it gives may be gone, switched off, or out of scope."""
+        An id that the graph gives may be gone, switched off, or out of scope: the database decides what is shown."""
         ...
+
+    async def replace_document(
+        self, scope: Scope, base_id: str, document_id: str, chunks: Sequence[ChunkFacts]
+    ) -> None:
+        """Hold what these chunks say of the document, and nothing else of it. May be done twice."""
+        ...
+
+    async def delete_documents(self, scope: Scope, base_id: str, document_ids: Collection[str]) -> None: ...
+
+    async def delete_base(self, scope: Scope, base_id: str) -> None: ...
+
+    async def check(self) -> str:
+        """A sentence on where it is; raises `Unavailable`."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class TableAnalyst(Protocol):

@@ -107,6 +107,12 @@ def title_messages(question: str, *, language: str, overrides: Overrides | None 
     return [ChatMessage(role="user", content=render(text, values))]
 
 
+def entity_messages(draft: Draft, *, overrides: Overrides | None = None) -> list[ChatMessage]:
+    """What a model is asked to find the entities of what is searched."""
+    text = template_text("graph_extraction", "question_entities", language=draft.question.language, overrides=overrides)
+    return [ChatMessage(role="user", content=render(text, {"query": escape_text(draft.query)}))]
+
+
 def conversation(rounds: Sequence[Round]) -> str:
     """Earlier rounds with what their pictures showed, oldest first, long texts shortened."""
     lines = []

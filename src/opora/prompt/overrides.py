@@ -14,7 +14,7 @@ from opora.text.fold import clean
 MAX_CHARS = 20_000
 CHANGEABLE = ("system_prompt", "context_template", "rewrite", "intent_prompts", "fallback")
 """Files whose entries a tenant or an agent may replace."""
-SHOWN = ("generate_session_title", "keywords_extraction", "generate_questions", "generate_summary")
+SHOWN = ("generate_session_title", "keywords_extraction", "generate_questions", "generate_summary", "graph_extraction")
 """Files that are shown beside them, and not changed."""
 REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
     {"passages": frozenset({"query", "contexts"}), "rewrite_user": frozenset({"query"})}

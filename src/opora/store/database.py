@@ -26,6 +26,7 @@ from opora.store.driver import connect
 from opora.store.enrichments import SqlEnrichments
 from opora.store.facts import SqlFacts
 from opora.store.faq import SqlFaq
+from opora.store.graph import SqlGraph
 from opora.store.images import SqlImages
 from opora.store.memory import SqlMemory
 from opora.store.messages import SqlMessages
@@ -82,6 +83,10 @@ class SqlRepositories:
     @cached_property
     def enrichments(self) -> SqlEnrichments:
         return SqlEnrichments(self._connection)
+
+    @cached_property
+    def graph(self) -> SqlGraph:
+        return SqlGraph(self._connection)
 
     @cached_property
     def sessions(self) -> SqlSessions:

@@ -369,6 +369,26 @@ model_keys = sa.Table(
     _text("token"),
 )
 
+graph_entities = sa.Table(
+    "graph_entities",
+    metadata,
+    _id("chunk_id", sa.ForeignKey("chunks.chunk_id", ondelete="CASCADE"), primary_key=True),
+    _id("key", primary_key=True),
+    _text("name"),
+    sa.Index(None, "key"),
+)
+
+graph_relations = sa.Table(
+    "graph_relations",
+    metadata,
+    _id("chunk_id", sa.ForeignKey("chunks.chunk_id", ondelete="CASCADE"), primary_key=True),
+    _id("source_key", primary_key=True),
+    _id("target_key", primary_key=True),
+    _text("label"),
+    sa.Index(None, "source_key"),
+    sa.Index(None, "target_key"),
+)
+
 faq_entries = sa.Table(
     "faq_entries",
     metadata,

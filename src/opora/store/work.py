@@ -92,7 +92,7 @@ class SqlWork:
         found = (await self._connection.execute(sa.select(d.document_id, d.base_id, d.tenant_id).where(*chosen))).all()
         rows = [Work.new(kind, row.document_id, of=row, work_id=new_id(), now=now) for row in found]
         await self._insert([_to_row(item) for item in rows])
-        if kind is not WorkKind.ENRICH:
+        if kind not in (WorkKind.ENRICH, WorkKind.GRAPH):
             again = sa.update(documents).where(*chosen, d.parse_status == ParseStatus.COMPLETED.value)
             await self._connection.execute(again.values(parse_status=ParseStatus.PROCESSING.value))
         return len(rows)

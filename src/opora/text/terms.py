@@ -63,6 +63,19 @@ def query_terms(text: str) -> list[str]:
     return (words or functions)[:MAX_QUERY_TERMS]
 
 
+def name_key(name: str) -> str:
+    """What two spellings of a name share: its words' stems in their order, scripts without spaces as they are.
+
+    '' for a name without a letter or digit."""
+    tokens = _TOKEN.findall(normalise(name))
+    return " ".join(token if _UNSPACED_START.match(token) else _stem(fold(token)) for token in tokens)
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins in a script that sets no spaces between words."""
+    return bool(_UNSPACED_START.match(text))
+
+
 def _unspaced(run: str, *, single: bool) -> list[str]:
     """Pairs of neighbours of a script without spaces; single characters in the index, and for a query of one."""
     pairs = [run[i : i + 2] for i in range(len(run) - 1)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from opora.domain.question import Intent
 from opora.domain.search import MAX_QUERY_CHARS
+from opora.text.json_reply import json_objects
 from opora.text.thinking import reply_alone
 from opora.understand.intents import normalise_intent
 
@@ -50,25 +51,11 @@ def read_reply(raw: str) -> Reply:
 def _last_object(text: str) -> Mapping[str, Any]:
     """The last JSON object that has one of our fields: what comes before it is talk or an example."""
     found: Mapping[str, Any] = {}
-    for candidate in _json_objects(text):
+    for candidate in json_objects(text):
         fields = _known(candidate)
         if fields:
             found = fields
     return found
-
-
-def _json_objects(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder(strict=False)
-    at = text.find("{")
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            if isinstance(value, dict):
-                yield value
-        at = text.find("{", end)
 
 
 def _literal_object(text: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -11,6 +12,9 @@ from opora.pipeline.events import EventType
 from opora.pipeline.plugin import Next
 from opora.pipeline.run import Run
 from opora.pipeline.services import Services
+from opora.ports import ChatModel
+from opora.prompt.build import entity_messages
+from opora.understand.entities import named_entities
 from opora.understand.intents import needs_kb_retrieval
 
 
@@ -22,16 +26,26 @@ class ExtractEntity:
 
     def __init__(self, services: Services) -> None:
         self._database = services.database
-        self._extractor = services.extractor if services.graph is not None else None
+        self._model = services.chat_model
+        self._has_one = services.graph is not None
 
     async def on_event(self, event: EventType, draft: Draft, run: Run, call_next: Next) -> Draft:
-        if self._extractor is None or not needs_kb_retrieval(draft.intent) or not await self._has_graph(draft):
-            return await call_next(draft)
-        try:
-            draft = replace(draft, entities=tuple(await self._extractor.extract(draft.query)))
-        except OporaError as error:
-            draft = replace(draft, warnings=(*draft.warnings, f"Entities were not looked for: {error.message}"))
+        models = run.understand_models(self._model) if self._has_one else ()
+        if models and draft.query and needs_kb_retrieval(draft.intent) and await self._has_graph(draft):
+            draft = await self._named(draft, models)
         return await call_next(draft)
+
+    async def _named(self, draft: Draft, models: Sequence[ChatModel]) -> Draft:
+        """Asked of the model that rewrites questions, and of the next one where it fails."""
+        messages = entity_messages(draft, overrides=draft.question.prompts)
+        failure: OporaError | None = None
+        for model in models:
+            try:
+                return replace(draft, entities=await named_entities(messages, model))
+            except OporaError as error:
+                failure = error
+        assert failure is not None
+        return replace(draft, warnings=(*draft.warnings, f"Entities were not looked for: {failure.message}"))
 
     async def _has_graph(self, draft: Draft) -> bool:
         owners: dict[str, list[str]] = {}

@@ -1,0 +1,1 @@
+"""Graphs of entities: which chunks speak of what a question names, and of what that is related to."""
