@@ -101,6 +101,11 @@ class Settings(BaseSettings):
         description="Seconds that a group of stores may take to search.",
         validation_alias="MULTI_STORE_RETRIEVE_TIMEOUT_SEC",
     )
+    expansion: bool = Field(
+        default=True,
+        description="Whether the retriever adds neighbours of what it found by meaning.",
+        validation_alias="EXPANSION_ENABLED",
+    )
     vector_memory: int = Field(
         default=512 * MIB, ge=MIB, description="Bytes of vectors kept in memory by the SQLite engine."
     )

@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from opora.domain.errors import DimensionMismatch, EngineError, Forbidden, InvalidInput
 from opora.domain.scope import BaseRef, Principal, Scope
 from opora.domain.search import Capability, EngineHit, IndexRow, ScoreKind
-from opora.ports import SearchEngine
+from opora.ports import SearchEngine, VectorReader
 
 CASES = Path(__file__).parents[1] / "cases" / "files" / "engines"
 TENANT = "acme"
@@ -556,3 +557,40 @@ class Conformance:
         with pytest.raises(EngineError):
             await engine.generation()
         await engine.close()
+
+    # --- vectors that are read back -----------------------------------------------------------------------------
+
+    async def test_vectors_come_back_as_they_were_written(self, engine: SearchEngine) -> None:
+        if not needs(engine, Capability.STORED_VECTORS):
+            pytest.skip("gives no vectors back")
+        reader = cast(VectorReader, engine)
+        where = scope("base", "other")
+        await engine.write(
+            where,
+            [
+                row("a", vector=[3, 4]),
+                row("b", vector=[0, 2], enabled=False),
+                row("c", "words only"),
+                row("d", vector=[1, 2, 2]),
+                row("a", vector=[1, 0], base="other"),
+            ],
+        )
+        found = await reader.vectors(where, "base", ["a", "b", "c", "d", "never"])
+        assert set(found) == {"a", "b", "d"}
+        for chunk_id, numbers in {"a": [0.6, 0.8], "b": [0, 1], "d": [1 / 3, 2 / 3, 2 / 3]}.items():
+            assert found[chunk_id] == pytest.approx(np.array(numbers, np.float32), abs=CLOSE)
+            assert np.linalg.norm(found[chunk_id]) == pytest.approx(1.0, abs=1e-5)
+        assert await reader.vectors(where, "base", []) == {}
+        await engine.delete_chunks(where, "base", ["a"])
+        assert set(await reader.vectors(where, "base", ["a", "b"])) == {"b"}
+        assert set(await reader.vectors(where, "other", ["a"])) == {"a"}
+
+    async def test_vectors_of_a_base_that_is_not_in_scope_are_refused(self, engine: SearchEngine) -> None:
+        if not needs(engine, Capability.STORED_VECTORS):
+            pytest.skip("gives no vectors back")
+        reader = cast(VectorReader, engine)
+        await engine.write(scope("base"), [row("a", vector=[1, 0])])
+        with pytest.raises(Forbidden):
+            await reader.vectors(scope("other"), "base", ["a"])
+        assert await reader.vectors(scope("other"), "other", ["a"]) == {}
+        assert await reader.vectors(scope("base", tenant="stranger"), "base", ["a"]) == {}

@@ -25,6 +25,7 @@ from opora.api import (
     models,
     openai,
     page,
+    retriever,
     search,
     sessions,
     shelves,
@@ -42,6 +43,7 @@ from opora.chat.pictures import MAX_GIVEN_BYTES, MAX_PICTURES
 
 PREFIX = "/api/v1"
 OPENAI_PREFIX = "/v1"
+RETRIEVER_PREFIX = "/api"
 JSON_BODY_LIMIT = 1024 * 1024
 PICTURES_LIMIT = MAX_PICTURES * MAX_GIVEN_BYTES * 4 // 3 + JSON_BODY_LIMIT
 """Of a question with as many and as large pictures as are taken."""
@@ -92,6 +94,7 @@ def create_app(app: App) -> FastAPI:
     for module in (openai.chat, openai.vectors):
         known.include_router(module.router)
     http.include_router(known)
+    http.include_router(retriever.router, prefix=RETRIEVER_PREFIX, dependencies=[Depends(authenticated)])
     http.include_router(health.router)
     docs.install(http)
     page.install(http)

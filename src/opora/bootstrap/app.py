@@ -59,9 +59,11 @@ from opora.knowledge.transfers import Transfers
 from opora.net.client import GuardedClient
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
-from opora.ports import Embedder, EmbedderCard, PageReader, Reranker, SearchEngine, StreamLog
+from opora.ports import Embedder, EmbedderCard, PageReader, Reranker, SearchEngine, StreamLog, Vectoriser
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
+from opora.retriever.search import ContextSearch
+from opora.retriever.vectoriser import LocalVectoriser
 from opora.settings import Settings
 from opora.store import owner
 from opora.store.ids import new_id
@@ -96,6 +98,8 @@ class App:
     faq_imports: FaqImports
     search: Search
     ranked_search: RankedSearch
+    vectoriser: Vectoriser
+    context: ContextSearch
     sessions: Sessions
     branches: Branches
     history: HistorySearch
@@ -258,14 +262,23 @@ class App:
         from opora.models.extractive import SentenceQuoter
 
         card = self._card
+        engines = EngineDirectory({self._engine.name: self._engine}, default=self._engine.name)
         self.search = Search(
             database=self._database,
-            engines=EngineDirectory({self._engine.name: self._engine}, default=self._engine.name),
+            engines=engines,
             embedders=self._embedders,
             timeout=self.settings.search_timeout,
             defaults=effective(card=card, installation=installation, request={}),
         )
         self.ranked_search = RankedSearch(self.search, self.registry)
+        self.vectoriser = LocalVectoriser(self._embedders)
+        self.context = ContextSearch(
+            database=self._database,
+            engines=engines,
+            vectoriser=self.vectoriser,
+            expands=self.settings.expansion,
+            seconds=self.settings.search_timeout,
+        )
         services = Services(
             database=self._database,
             search=self.search,

@@ -43,6 +43,8 @@ class ScoreKind(StrEnum):
     CONVEX = "convex"
     RERANK = "rerank"
     COMPOSITE = "composite"
+    NEIGHBOUR = "neighbour"
+    """The cosine of two pieces that stand beside each other, and not of a piece and the question."""
 
 
 class SearchMode(StrEnum):
@@ -60,6 +62,8 @@ class Capability(StrEnum):
     NEGATIVE_COSINE = "negative_cosine"
     """Scores below 0 come back as they are; without it an engine floors them at 0."""
     STEMMING = "stemming"
+    STORED_VECTORS = "stored_vectors"
+    """It is a `VectorReader` too: the vectors of rows can be had back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

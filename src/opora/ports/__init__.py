@@ -16,7 +16,7 @@ from opora.ports.conversation import (
 )
 from opora.ports.database import AgentRepository, Database, ModelRepository, Repositories, WorkRepository
 from opora.ports.documents import Blobs, Parser, Splitter
-from opora.ports.engines import SearchEngine
+from opora.ports.engines import SearchEngine, VectorReader
 from opora.ports.faq import FaqRepository
 from opora.ports.jobs import Jobs, Progress
 from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
@@ -29,9 +29,11 @@ from opora.ports.models import (
     EmbedderCard,
     Embedders,
     ExtractiveAnswerer,
+    QuestionVector,
     Reranker,
     RerankerCard,
     Secrets,
+    Vectoriser,
 )
 from opora.ports.outside import EntityGraph, PageReader, TableAnalyst, WebPage, WebSearcher
 from opora.ports.streams import StreamLog
@@ -68,6 +70,7 @@ __all__ = [
     "PageReader",
     "Parser",
     "Progress",
+    "QuestionVector",
     "Repositories",
     "Reranker",
     "RerankerCard",
@@ -80,6 +83,8 @@ __all__ = [
     "StreamLog",
     "TableAnalyst",
     "TagRepository",
+    "VectorReader",
+    "Vectoriser",
     "Vectors",
     "WebPage",
     "WebSearcher",

@@ -73,3 +73,14 @@ class SearchEngine(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class VectorReader(Protocol):
+    """What an engine with `Capability.STORED_VECTORS` promises beside."""
+
+    async def vectors(self, scope: Scope, base_id: str, chunk_ids: Collection[str]) -> dict[str, Vectors]:
+        """The vectors of these rows of a base, each of shape (dimension,) and length 1; rows without one are left out.
+
+        Only the base is looked at: which rows may be seen is the caller's to know.
+        """
+        ...

@@ -62,6 +62,27 @@ class Embedders(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionVector:
+    """A question as a model sees it. ``identity`` is that of the model's card: only its vectors can be compared."""
+
+    identity: str
+    vector: Vectors
+    """Shape (dimension,), length 1."""
+
+
+class Vectoriser(Protocol):
+    """Makes the vector of a question, in this process or in another that has the model."""
+
+    async def vectorise(self, question: str, base: KnowledgeBase | None = None) -> QuestionVector:
+        """By the model that embeds ``base``, or that of the installation.
+
+        Raises `ModelNotConfigured` where there is no model, `ModelError` where it can't be reached or fails,
+        `DimensionMismatch` for a vector of another size than its model's.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RerankerCard:
     """What is known of a reranking model; limits of 0 mean that none is known."""
 

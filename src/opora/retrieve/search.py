@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from opora.domain.errors import DimensionMismatch, ModelNotConfigured, NotFound
+from opora.domain.errors import ModelNotConfigured
 from opora.domain.faq import is_silenced
 from opora.domain.knowledge import BaseType, ChunkType, KnowledgeBase
 from opora.domain.scope import Scope
@@ -17,9 +17,11 @@ from opora.domain.trace import Drop, Stage
 from opora.ports import Database, Embedder, Embedders, Vectors
 from opora.retrieve import expand, faq
 from opora.retrieve.arms import Arms, EngineDirectory
+from opora.retrieve.bases import bases_of, waiting_work
 from opora.retrieve.fanout import GROUP_TIMEOUT, all_or_nothing
 from opora.retrieve.fuse import KEYWORD, VECTOR, ArmList, Fused, fuse
 from opora.retrieve.limits import Limits, settle
+from opora.retrieve.question_vector import question_vector
 from opora.retrieve.scales import by_own_best
 from opora.retrieve.spaces import Space, by_space, model_floor, require_one_space, united
 from opora.retrieve.targets import Plan, has_vectors, plan
@@ -72,7 +74,7 @@ class Search:
         if scope.document_ids is not None and not scope.document_ids:
             return Stage(warnings=("No document fits what the search was limited to.",))
         values = _own_floors(settings or self._defaults)
-        spaces = await self._spaces(await self._bases(scope), request.mode)
+        spaces = await self._spaces(await bases_of(self._database, scope), request.mode)
         if request.one_space:
             require_one_space(spaces)
         plans = [plan(space.bases, request.mode, space.identity) for space in spaces]
@@ -87,7 +89,7 @@ class Search:
         ]
         stage = united(await all_or_nothing(calls))
         if not stage.results:
-            stage = replace(stage, warnings=(*stage.warnings, *await self._waiting(scope)))
+            stage = replace(stage, warnings=(*stage.warnings, *await waiting_work(self._database, scope)))
         return replace(stage, model_floor=model_floor(spaces))
 
     async def _spaces(self, bases: Sequence[KnowledgeBase], mode: SearchMode) -> list[Space]:
@@ -128,29 +130,9 @@ class Search:
         results, drops = await self._hydrate(inside, (query, request.asked), found.items, limits.match_count)
         return Stage(results=tuple(results), drops=(*found.drops, *drops), warnings=tuple(warnings))
 
-    async def _waiting(self, scope: Scope) -> list[str]:
-        """An index that is still being filled must not look like one that holds no answer."""
-        async with self._database.read() as repos:
-            waiting = await repos.work.pending(scope.tenant_id)
-        return [f"{waiting} documents or steps of documents are still being processed."] if waiting else []
-
     async def _living(self, scope: Scope, chunk_ids: Collection[str]) -> set[str]:
         async with self._database.read() as repos:
             return await repos.chunks.present(scope, chunk_ids)
-
-    async def _bases(self, scope: Scope) -> list[KnowledgeBase]:
-        """The bases of a scope in its order; raises `NotFound` when one is gone."""
-        by_owner: dict[str, list[str]] = {}
-        for ref in scope.bases:
-            by_owner.setdefault(ref.tenant_id, []).append(ref.base_id)
-        async with self._database.read() as repos:
-            found = {
-                base.base_id: base for owner, ids in by_owner.items() for base in await repos.bases.find(owner, ids)
-            }
-        gone = [base_id for base_id in scope.base_ids if base_id not in found]
-        if gone:
-            raise NotFound("This knowledge base does not exist.", details={"base_id": gone[0]})
-        return [found[base_id] for base_id in scope.base_ids]
 
     async def _rounds(self, arms: Arms, limits: Limits, is_faq: bool) -> _Round:
         """The first search, and deeper ones where a FAQ base's rows repeat their chunks."""
@@ -273,23 +255,7 @@ def _start_embedding(embedder: Embedder | None, query: str, mode: SearchMode) ->
     """The query's vector, on its way while words are searched; one for all groups."""
     if embedder is None or mode is SearchMode.FULLTEXT:
         return None
-    return asyncio.ensure_future(_embed(embedder, query))
-
-
-async def _embed(embedder: Embedder, query: str) -> Vectors:
-    try:
-        vector = await embedder.embed_query(query)
-    except DimensionMismatch as error:
-        error.details["of"] = "query"
-        raise
-    identity, expected = embedder.card.identity, embedder.card.dimension
-    if vector.shape != (expected,):
-        raise DimensionMismatch(
-            f"The model {identity} gave a vector of {vector.shape} numbers, not {expected}.",
-            hint="Check the embedding model and build the index again.",
-            details={"model": identity, "expected": expected, "actual": vector.size, "of": "query"},
-        )
-    return vector
+    return asyncio.ensure_future(question_vector(embedder, query))
 
 
 def _settle_future(future: asyncio.Future[Vectors] | None) -> None:

@@ -17,7 +17,7 @@ from opora.domain.scope import Scope
 from opora.domain.search import Capability, EngineHit, IndexRow
 from opora.engines.postgres import hnsw, keyword, schema, write
 from opora.engines.postgres.connections import Connections
-from opora.engines.postgres.vector import EXACT_ROWS
+from opora.engines.postgres.vector import EXACT_ROWS, read_vectors
 from opora.engines.postgres.vector import search as search_by_vector
 from opora.engines.postgres.visible import bases_of
 from opora.engines.postgres.write import Stored
@@ -46,6 +46,7 @@ class PostgresEngine:
             Capability.KEYWORD_SCORES,
             Capability.NEGATIVE_COSINE,
             Capability.STEMMING,
+            Capability.STORED_VECTORS,
         }
     )
 
@@ -147,6 +148,14 @@ class PostgresEngine:
                 base_id,
             )
             return {chunk_id for (chunk_id,) in rows}
+
+        return await self._connections.run(work)
+
+    async def vectors(self, scope: Scope, base_id: str, chunk_ids: Collection[str]) -> dict[str, Vectors]:
+        tenant_id = scope.owner_of(base_id)
+
+        async def work(connection: Any) -> dict[str, Vectors]:
+            return await read_vectors(connection, tenant_id, base_id, chunk_ids)
 
         return await self._connections.run(work)
 

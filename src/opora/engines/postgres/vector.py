@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,20 @@ def exact(bases: Sequence[Base], scope: Scope, query: npt.NDArray[np.float32], *
         f" SELECT * FROM seen ORDER BY distance, chunk_id, base LIMIT {top_k}",
         values=values.given,
     )
+
+
+async def read_vectors(
+    connection: Any, tenant_id: str, base_id: str, chunk_ids: Collection[str]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """The stored vectors of a base's rows, by chunk id, brought back to length 1 from half precision."""
+    rows = await connection.fetch(
+        "SELECT e.chunk_id, e.embedding FROM bases AS b JOIN entries AS e ON e.base = b.key"
+        " WHERE b.tenant_id = $1 AND b.base_id = $2 AND e.chunk_id = ANY($3) AND e.embedding IS NOT NULL",
+        tenant_id,
+        base_id,
+        sorted(chunk_ids),
+    )
+    return {chunk_id: vector / np.linalg.norm(vector) for chunk_id, vector in rows}
 
 
 def _where(bases: Sequence[Base], scope: Scope, values: Values, dimension: int) -> str:

@@ -19,6 +19,7 @@ from opora.engines.sqlite.connections import Connections
 from opora.engines.sqlite.postings import PostingCache
 from opora.engines.sqlite.scan import Scanner
 from opora.engines.sqlite.segments import Segments
+from opora.engines.sqlite.vector import read_vectors
 from opora.engines.sqlite.vector import search as search_by_vector
 from opora.engines.sqlite.write import Stored
 from opora.engines.vectors import unit_bytes, unit_query
@@ -53,6 +54,7 @@ class SqliteEngine:
             Capability.KEYWORD_SCORES,
             Capability.NEGATIVE_COSINE,
             Capability.STEMMING,
+            Capability.STORED_VECTORS,
         }
     )
 
@@ -145,6 +147,15 @@ class SqliteEngine:
             base = write.base_key(connection, tenant_id, base_id)
             also = "AND slot IS NOT NULL" if with_vector else ""
             return {row for (row,) in connection.execute(f"SELECT chunk_id FROM row WHERE base = ? {also}", (base,))}
+
+        return await self._connections.read(work)
+
+    async def vectors(self, scope: Scope, base_id: str, chunk_ids: Collection[str]) -> dict[str, Vectors]:
+        tenant_id = scope.owner_of(base_id)
+
+        def work(connection: apsw.Connection) -> dict[str, Vectors]:
+            base = write.base_key(connection, tenant_id, base_id)
+            return {} if base is None else read_vectors(connection, base, chunk_ids)
 
         return await self._connections.read(work)
 

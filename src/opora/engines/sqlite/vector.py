@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import islice
 
@@ -51,6 +51,17 @@ def search(
         hits += _hits(connection, base, keys[best], scores[best])
     hits.sort(key=lambda hit: (-hit.score, hit.chunk_id, hit.base_id))
     return hits[:top_k]
+
+
+def read_vectors(connection: apsw.Connection, base: int, chunk_ids: Collection[str]) -> dict[str, Scores]:
+    """The stored vectors of a base's rows, by chunk id."""
+    found = fetch(
+        connection,
+        "SELECT row.chunk_id, vector.data FROM json_each(?) AS wanted"
+        " JOIN row ON row.base = ? AND row.chunk_id = wanted.value JOIN vector ON vector.slot = row.slot",
+        (json.dumps(sorted(chunk_ids)), base),
+    )
+    return {chunk_id: np.frombuffer(data, np.float32) for chunk_id, data in found}
 
 
 def _column(connection: apsw.Connection, base: Base, dimension: int, last: int) -> Column:
