@@ -25,9 +25,9 @@ from opora.domain.faq_import import ImportMode
 from opora.domain.knowledge import BaseType
 from opora.domain.scope import LOCAL_PRINCIPAL, Scope
 from opora.domain.search import SearchRequest
-from opora.ingest.faq_file import Numbered, listed_rows
+from opora.ingest.faq_file import listed_rows
 from opora.models.null import NullEmbedder
-from opora.ports import Embedder
+from opora.ports import Embedder, Numbered
 from opora.settings import Settings
 
 ENTRIES = 10_000

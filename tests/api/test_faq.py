@@ -351,7 +351,8 @@ async def test_an_export_is_read_again_as_it_was(app: App, http: httpx2.AsyncCli
         task = await imported(app, http, other, files={"file": (f"faq.{kind}", exported.content)})
         assert task["problems"] == []
         after = (await http.get(f"{of(other)}/entries")).json()["data"]
-        names = [name for name in before[0] if name not in {"id", "knowledge_base_id", "knowledge_id"}]
+        own = {"id", "knowledge_base_id", "knowledge_id", "tag_ids", "state"}
+        names = [name for name in before[0] if name not in own]
         names = [name for name in names if not name.endswith("_at")]
         assert [{n: row[n] for n in names} for row in after] == [{n: row[n] for n in names} for row in before]
 
@@ -426,3 +427,102 @@ async def test_two_at_once_with_the_same_question(http: httpx2.AsyncClient) -> N
     base = await faq_base(http)
     codes = await asyncio.gather(*(http.post(f"{of(base)}/entry", json=entry("Кто первый?")) for _ in range(4)))
     assert sorted(answer.status_code for answer in codes) == [201, 409, 409, 409]
+
+
+async def test_two_edits_at_once_and_the_second_sees_both_versions(http: httpx2.AsyncClient) -> None:
+    base = await faq_base(http)
+    read = await add(http, base, "Как получить пропуск?", "В отделе кадров.")
+    place = f"{of(base)}/entry/{read['id']}"
+    first = await http.put(place, json={"answers": ["На проходной."], "state": read["state"]})
+    assert first.status_code == 200
+    second = await http.put(place, json={"answers": ["В бюро пропусков."], "state": read["state"]})
+    assert (second.status_code, second.json()["error"]["code"]) == (409, 1005)
+    both = second.json()["data"]
+    assert (both["current"]["answers"], both["yours"]["answers"]) == (["На проходной."], ["В бюро пропусков."])
+    assert both["current"]["state"] == first.json()["data"]["state"] != read["state"]
+    assert (await http.get(place)).json()["data"]["answers"] == ["На проходной."]
+    again = await http.put(place, json={"answers": ["В бюро пропусков."], "state": both["current"]["state"]})
+    assert again.json()["data"]["answers"] == ["В бюро пропусков."]
+    unasked = await http.put(place, json={"is_recommended": True})
+    assert unasked.status_code == 200
+
+
+@pytest.mark.parametrize("field", ["answers", "similar_questions", "negative_questions", "is_enabled", "tag_ids"])
+async def test_whatever_is_changed_the_state_is_another_one(http: httpx2.AsyncClient, field: str) -> None:
+    base = await faq_base(http)
+    before = await add(http, base, "Вопрос?", "Ответ.")
+    value = {"is_enabled": False, "tag_ids": [await tag_of(http, base)]}.get(field, ["Другое"])
+    changed = await http.put(f"{of(base)}/entry/{before['id']}", json={field: value})
+    assert changed.json()["data"]["state"] != before["state"]
+
+
+TAGGED = "Вопрос;Ответ;Теги\nОдин?;Да.;Кадры##новая\nДва?;Да.;НОВАЯ\nТри?;Да.;\n"
+
+
+async def test_tags_are_named_in_a_file_and_made_where_they_are_not_there(app: App, http: httpx2.AsyncClient) -> None:
+    base = await faq_base(http)
+    there = await tag_of(http, base, "кадры")
+    tried = await http.post(
+        f"{of(base)}/entries", files={"file": ("faq.csv", TAGGED.encode())}, data={"dry_run": "true"}
+    )
+    assert (tried.json()["data"]["new_tags"], tried.json()["data"]["failed"]) == (["новая"], 0)
+    assert len((await http.get(f"/api/v1/knowledge-bases/{base}/tags")).json()["data"]) == 1
+    task = await imported(app, http, base, files={"file": ("faq.csv", TAGGED.encode())})
+    assert (task["added"], task["problems"]) == (3, [])
+    tags = {one["name"]: one["id"] for one in (await http.get(f"/api/v1/knowledge-bases/{base}/tags")).json()["data"]}
+    assert tags.keys() == {"кадры", "новая"}
+    assert tags["кадры"] == there
+    entries = (await http.get(f"{of(base)}/entries")).json()["data"]
+    assert {one["standard_question"]: set(one["tag_ids"]) for one in entries} == {
+        "Один?": set(tags.values()),
+        "Два?": {tags["новая"]},
+        "Три?": set(),
+    }
+    assert [hit["standard_question"] for hit in await found(http, base, "Два?", tag_ids=[there])] == ["Один?"]
+
+
+async def test_an_export_takes_its_tags_along_to_another_base(app: App, http: httpx2.AsyncClient) -> None:
+    base, other = await faq_base(http), await faq_base(http)
+    await add(http, base, "Вопрос?", "Ответ.", tag_ids=[await tag_of(http, base, "Склад")])
+    for kind in ("csv", "json"):
+        exported = await http.get(f"{of(base)}/entries/export?format={kind}")
+        await imported(app, http, other, files={"file": (f"faq.{kind}", exported.content)}, data={"mode": "replace"})
+        (tag,) = (await http.get(f"/api/v1/knowledge-bases/{other}/tags")).json()["data"]
+        (copied,) = (await http.get(f"{of(other)}/entries")).json()["data"]
+        assert (tag["name"], copied["tag_ids"]) == ("Склад", [tag["id"]])
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"tag_ids": ["gone"]}, "tag_ids"),
+        ({"tags": ["x" * 101]}, "name"),
+        ({"tags": [str(n) for n in range(51)]}, "tags"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["append", "replace"])
+async def test_a_tag_that_is_gone_or_none_refuses_its_row(
+    app: App, http: httpx2.AsyncClient, values: dict[str, Any], field: str, mode: str
+) -> None:
+    base = await faq_base(http)
+    await add(http, base, "Прежний?", "Да.")
+    rows = [entry("Хороший?", tags=["метка"]), entry("Плохой?", **values)]
+    task = await imported(app, http, base, json={"entries": rows, "mode": mode})
+    assert [(one["row"], one["field"]) for one in task["problems"]] == [(2, field)]
+    kept = {one["standard_question"] for one in (await http.get(f"{of(base)}/entries")).json()["data"]}
+    tags = (await http.get(f"/api/v1/knowledge-bases/{base}/tags")).json()["data"]
+    assert kept == ({"Прежний?", "Хороший?"} if mode == "append" else {"Прежний?"})
+    assert len(tags) == (1 if mode == "append" else 0)
+
+
+async def test_files_are_read_in_the_guarded_child(app: App, http: httpx2.AsyncClient) -> None:
+    base = await faq_base(http)
+    bomb = (Path(__file__).parents[1] / "cases/files/archive/bomb_ratio.docx").read_bytes()
+    refused = await http.post(f"{of(base)}/entries", files={"file": ("faq.xlsx", bomb)})
+    assert refused.status_code == 422, refused.text
+    assert "unpack" in refused.text or "archive" in refused.text
+    headless = await http.post(f"{of(base)}/entries", files={"file": ("faq.csv", b"a,b\n1,2\n")})
+    assert headless.status_code == 422
+    assert "no column of questions" in headless.text
+    assert app._parser.pids, "a child was asked"
+    assert (await imported(app, http, base, files={"file": ("faq.csv", TAGGED.encode())}))["added"] == 3

@@ -23,8 +23,9 @@ from opora.domain.faq_entry import FaqDraft, FaqRecord, metadata_of
 from opora.domain.faq_import import FaqImport, ImportMode
 from opora.domain.scope import Scope
 from opora.domain.search import DOOR_MATCH_COUNT, SearchMode, SearchRequest
-from opora.ingest.faq_file import Numbered, export_csv, export_json, listed_rows
-from opora.ports import Page
+from opora.ingest.faq_file import export_csv, export_json, listed_rows
+from opora.knowledge.faq import Changed
+from opora.ports import Numbered, Page
 
 router = APIRouter(tags=["faq"])
 BASE = "/knowledge-bases/{base_id}/faq"
@@ -62,6 +63,8 @@ class EntryChanges(BaseModel):
     is_enabled: bool | None = None
     is_recommended: bool | None = None
     tag_ids: Ids | None = None
+    state: Annotated[str, Field(max_length=MAX_NAME_CHARS)] = ""
+    """That of the entry as it was read: a change made meanwhile is not written over."""
 
 
 class EntriesBody(BaseModel):
@@ -133,10 +136,15 @@ async def get(app: Opora, caller: Caller, base_id: Id, entry_id: Id) -> Response
 async def update(
     request: Request, app: Opora, caller: Caller, base_id: Id, entry_id: Id, body: EntryChanges
 ) -> Response:
-    """By id or number. Only questions that are new to the entry are embedded."""
+    """By id or number. Only questions that are new to the entry are embedded.
+
+    With the ``state`` of the entry that was edited, the answer is 409 with both versions where it was changed first."""
     scope = await _scope(app, caller, base_id)
     try:
-        return ok(entry_json(await app.faq.update(scope, base_id, entry_id, _change(body))))
+        return ok(entry_json(await app.faq.update(scope, base_id, entry_id, _change(body), state=body.state)))
+    except Changed as changed:
+        both = {"current": entry_json(changed.current), "yours": _edit_json(changed.yours)}
+        return opora_error_response(request.headers.get("accept", ""), changed, data=both)
     except Conflict as conflict:
         return await _existing(request, app, scope, base_id, conflict)
 
@@ -190,7 +198,8 @@ async def export(app: Opora, caller: Caller, base_id: Id, format: ExportFormat =
     scope = await _scope(app, caller, base_id)
     found = await app.faq.browse(scope, base_id, Page(page=1, page_size=EXPORT_ROWS))
     is_csv = format is ExportFormat.CSV
-    data = export_csv(found.items) if is_csv else export_json(found.items)
+    tags = {one.tag.tag_id: one.tag.name for one in await app.tags.browse(scope, base_id)}
+    data = export_csv(found.items, tags) if is_csv else export_json(found.items, tags)
     headers = {"Content-Disposition": f'attachment; filename="faq.{format.value}"'}
     return Response(data, media_type="text/csv; charset=utf-8" if is_csv else "application/json", headers=headers)
 
@@ -247,8 +256,14 @@ def entry_json(record: FaqRecord) -> dict[str, Any]:
         "is_enabled": draft.is_enabled,
         "tag_ids": list(draft.tag_ids),
         "created_at": record.created_at.isoformat(),
+        "state": record.state,
         "updated_at": record.updated_at.isoformat(),
     }
+
+
+def _edit_json(record: FaqRecord) -> dict[str, Any]:
+    """What somebody wanted to write: it has no state, because it is not kept."""
+    return {name: value for name, value in entry_json(record).items() if name not in ("state", "updated_at")}
 
 
 def import_json(task: FaqImport) -> dict[str, Any]:
@@ -261,6 +276,7 @@ def import_json(task: FaqImport) -> dict[str, Any]:
         "done": task.done,
         "added": task.added,
         "failed": len(task.problems),
+        "new_tags": list(task.new_tags),
         "problems": [asdict(problem) for problem in task.problems],
         "error": task.error,
     }
@@ -282,7 +298,9 @@ async def _update_many(app: App, scope: Scope, base_id: str, body: EntriesBody) 
 
 
 def _change(body: BaseModel) -> Callable[[FaqDraft], FaqDraft]:
-    given_values = {name: value for name, value in body.model_dump(exclude={"ids"}).items() if value is not None}
+    given_values = {
+        name: value for name, value in body.model_dump(exclude={"ids", "state"}).items() if value is not None
+    }
     return lambda draft: _changed(draft, given_values)
 
 

@@ -254,7 +254,7 @@ class App:
             database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id
         )
         self.faq = FaqEntries(database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id)
-        self.faq_imports = FaqImports(database, self.jobs, _parse_limits(self.settings), clock=now, new_id=new_id)
+        self.faq_imports = FaqImports(database, self.jobs, parser, clock=now, new_id=new_id)
 
     def _open_pipeline(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> Orchestrator:
         """Search, and the plugins that a question goes through."""

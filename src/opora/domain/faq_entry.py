@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 from opora.domain.errors import InvalidInput
@@ -28,6 +30,7 @@ MAX_QUESTIONS = 100
 MAX_ANSWERS = 20
 MAX_TAGS = 50
 IS_RECOMMENDED = "is_recommended"
+_STATE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,12 @@ class FaqRecord:
     draft: FaqDraft = field(default_factory=lambda: FaqDraft(entry=FaqEntry()))
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def state(self) -> str:
+        """A mark of what the entry says and how it is switched: another one after every change."""
+        told = {**metadata_of(self.draft), "is_enabled": self.draft.is_enabled, "tag_ids": list(self.draft.tag_ids)}
+        return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=_STATE_BYTES).hexdigest()
 
 
 def checked_draft(draft: FaqDraft) -> FaqDraft:

@@ -46,6 +46,8 @@ class FaqImport:
     """Rows that were looked at, refused ones included."""
     added: int = 0
     problems: tuple[RowProblem, ...] = ()
+    new_tags: tuple[str, ...] = ()
+    """Names of tags that are made for it; told when it begins."""
     error: str = ""
     created_at: datetime
     updated_at: datetime

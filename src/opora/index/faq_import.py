@@ -24,6 +24,8 @@ class Row:
 
     number: int
     draft: FaqDraft
+    tag_names: tuple[str, ...] = ()
+    """Tags that are named and not known by their ids yet."""
 
 
 def batches_of(rows: Sequence[Row]) -> list[str]:
@@ -71,6 +73,7 @@ async def free_rows(
 
 
 async def append(writer: FaqWriter, rows: Sequence[Row]) -> list[RowProblem]:
+    rows = await _with_living_tags(writer, rows)
     free, problems = await free_rows(writer.stored, writer.scope, writer.base.base_id, rows)
     await writer.add([row.draft for row in free])
     return problems
@@ -78,6 +81,7 @@ async def append(writer: FaqWriter, rows: Sequence[Row]) -> list[RowProblem]:
 
 async def replace_all(writer: FaqWriter, rows: Sequence[Row]) -> None:
     """Make the rows the entries of the base. An entry with the same standard question keeps its id and its vectors."""
+    rows = await _with_living_tags(writer, rows)
     kept = await writer.stored.faq.browse(writer.scope, writer.base.base_id, Page(page=1, page_size=ALL))
     before = {question_hash(one.draft.entry.standard_question): one for one in kept.items}
     changed: dict[str, FaqRecord] = {}
@@ -91,3 +95,13 @@ async def replace_all(writer: FaqWriter, rows: Sequence[Row]) -> None:
     await writer.remove([one.entry_id for one in kept.items if one.entry_id not in changed])
     await writer.change(changed)
     await writer.add(new)
+
+
+async def _with_living_tags(writer: FaqWriter, rows: Sequence[Row]) -> list[Row]:
+    """A tag that was deleted while the import waited is taken off, as it was off every entry."""
+    named = {tag_id for row in rows for tag_id in row.draft.tag_ids}
+    there = await writer.stored.tags.known(writer.scope, named) if named else set()
+    if named <= there:
+        return list(rows)
+    living = [tuple(tag_id for tag_id in row.draft.tag_ids if tag_id in there) for row in rows]
+    return [replace(row, draft=replace(row.draft, tag_ids=ids)) for row, ids in zip(rows, living, strict=True)]

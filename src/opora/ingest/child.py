@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from opora.domain.errors import ParseFailed
+from opora.domain.errors import InvalidInput, ParseFailed
 from opora.domain.knowledge import ParseReason
 from opora.ingest import guard, wire
 from opora.ingest.limits import ParseLimits
@@ -47,6 +47,9 @@ def _serve(request: dict[str, Any], limits: ParseLimits, answers: BinaryIO) -> N
         raise SystemExit(0) from None
     except ParseFailed as failure:
         _send(answers, _failure(failure))
+    except InvalidInput as error:
+        told = {"invalid": error.details.get("field", ""), "message": error.message, "hint": error.hint}
+        _send(answers, wire.frame(told))
     except MemoryError:
         _send(answers, _failure(memory_limit(limits)))
     except Exception as error:
@@ -61,6 +64,13 @@ def _parse(request: dict[str, Any], limits: ParseLimits) -> Answer:
         raise too_large(limits)
     parsed = read_document(path.read_bytes(), request["file_name"], limits)
     yield from wire.document_frames(parsed)
+
+
+def _rows(request: dict[str, Any], limits: ParseLimits) -> Answer:
+    from opora.ingest.faq_file import read_file
+
+    rows = read_file(Path(request["path"]).read_bytes(), request["file_name"], limits)
+    yield from wire.row_frames(rows)
 
 
 def _render(request: dict[str, Any], limits: ParseLimits) -> Answer:
@@ -96,7 +106,11 @@ def _send(answers: BinaryIO, data: bytes) -> None:
     answers.flush()
 
 
-_OPERATIONS: dict[str, Callable[[dict[str, Any], ParseLimits], Answer]] = {"parse": _parse, "render": _render}
+_OPERATIONS: dict[str, Callable[[dict[str, Any], ParseLimits], Answer]] = {
+    "parse": _parse,
+    "render": _render,
+    "rows": _rows,
+}
 
 if __name__ == "__main__":
     main()

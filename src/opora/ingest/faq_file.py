@@ -16,17 +16,16 @@ from opora.ingest.archive import CappedArchive
 from opora.ingest.delimiters import find_delimiter, lines_of, read_rows
 from opora.ingest.faq_rows import cell_of, field_of
 from opora.ingest.limits import ParseLimits
+from opora.ports import Numbered
 from opora.text.decode import decode
 
 COLUMNS = (
     *("seq_id", "standard_question", "similar_questions", "negative_questions", "answers", "answer_strategy"),
-    *("is_enabled", "is_recommended", "tag_ids"),
+    *("is_enabled", "is_recommended", "tags"),
 )
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _SAMPLE_CHARS = 65_536
-Numbered = tuple[int, Mapping[str, Any]]
-"""The row's number for people, and its values by field."""
 
 
 def read_file(data: bytes, file_name: str, limits: ParseLimits) -> list[Numbered]:
@@ -46,18 +45,19 @@ def listed_rows(entries: Sequence[Any]) -> list[Numbered]:
     return [(place, item if isinstance(item, dict) else {}) for place, item in enumerate(entries, 1)]
 
 
-def export_json(records: Iterable[FaqRecord]) -> bytes:
-    entries = [{"seq_id": record.seq_id, **_values(record)} for record in records]
+def export_json(records: Iterable[FaqRecord], tags: Mapping[str, str]) -> bytes:
+    """``tags`` are names by id: a name means the same in another base."""
+    entries = [{"seq_id": record.seq_id, **_values(record, tags)} for record in records]
     return json.dumps({"entries": entries}, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
 
-def export_csv(records: Iterable[FaqRecord]) -> bytes:
+def export_csv(records: Iterable[FaqRecord], tags: Mapping[str, str]) -> bytes:
     """UTF-8 with a byte order mark, which office programs look for. No cell can start a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
     for record in records:
-        values = {"seq_id": record.seq_id, **_values(record)}
+        values = {"seq_id": record.seq_id, **_values(record, tags)}
         writer.writerow([guarded(_cell(values[name])) for name in COLUMNS])
     return out.getvalue().encode("utf-8-sig", "replace")
 
@@ -71,9 +71,10 @@ def unguarded(cell: str) -> str:
     return cell[1:] if _GUARDED.match(cell) else cell
 
 
-def _values(record: FaqRecord) -> dict[str, Any]:
+def _values(record: FaqRecord, tags: Mapping[str, str]) -> dict[str, Any]:
     draft = record.draft
-    return {**metadata_of(draft), "is_enabled": draft.is_enabled, "tag_ids": list(draft.tag_ids)}
+    names = [tags[tag_id] for tag_id in draft.tag_ids if tag_id in tags]
+    return {**metadata_of(draft), "is_enabled": draft.is_enabled, "tags": names}
 
 
 def _cell(value: Any) -> str:

@@ -26,10 +26,11 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "answer_strategy": ("strategy", "стратегия ответа", "стратегия", "答案策略", "回答策略"),
     "is_enabled": ("enabled", "включено", "включён", "включен", "активен", "启用", "是否启用"),
     "is_recommended": ("recommended", "рекомендовано", "рекомендуется", "рекомендуемый", "推荐", "是否推荐"),
-    "tag_ids": ("tags", "tag", "теги", "тег", "метки", "标签"),
+    "tag_ids": (),
+    "tags": ("tag", "теги", "тег", "метки", "标签"),
 }
 _FIELDS = {name: field for field, names in _NAMES.items() for name in (field, field.replace("_", " "), *names)}
-_LISTS = frozenset({"similar_questions", "negative_questions", "answers", "tag_ids"})
+_LISTS = frozenset({"similar_questions", "negative_questions", "answers", "tag_ids", "tags"})
 _WORDS: Mapping[str, bool] = {
     **dict.fromkeys(("true", "yes", "да", "1", "1.0", "是", "истина", "on", "+"), True),
     **dict.fromkeys(("false", "no", "нет", "0", "0.0", "否", "ложь", "off", "-"), False),
@@ -67,6 +68,11 @@ def draft_of(row: Mapping[str, Any]) -> FaqDraft:
             tag_ids=tuple(text.strip() for text in texts["tag_ids"] if text.strip()),
         )
     )
+
+
+def tag_names_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of tags, which the base may have or not; raises `InvalidInput`."""
+    return tuple(dict.fromkeys(text.strip() for text in _texts("tags", row.get("tags")) if text.strip()))
 
 
 def cell_of(texts: Sequence[str]) -> str:

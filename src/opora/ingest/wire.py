@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from opora.domain.knowledge import BLOCK_JOIN, Block, BlockKind, Box, ParsedDocument, Place
@@ -18,6 +18,7 @@ JSON_FRAME = b"J"
 BYTES_FRAME = b"B"
 BATCH_CHARS = 512 * 1024
 """Blocks travel in frames of about this many characters, so that neither side holds the document twice."""
+BATCH_ROWS = 1_000
 
 
 class WireError(Exception):
@@ -56,6 +57,32 @@ def document_frames(parsed: ParsedDocument) -> Iterator[bytes]:
     if batch:
         yield frame({"blocks": batch})
     yield frame({"file_type": parsed.file_type, "title": parsed.title, "metadata": dict(parsed.metadata)})
+
+
+def row_frames(rows: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[bytes]:
+    """Frames of numbered rows, then one that ends them."""
+    batch: list[list[Any]] = []
+    size = 0
+    for number, values in rows:
+        batch.append([number, dict(values)])
+        size += sum(len(str(value)) for value in values.values())
+        if size >= BATCH_CHARS or len(batch) >= BATCH_ROWS:
+            yield frame({"rows": batch})
+            batch, size = [], 0
+    if batch:
+        yield frame({"rows": batch})
+    yield frame({"end": True})
+
+
+def rows_of(message: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """The rows of a message; raises `WireError` for anything else."""
+    try:
+        rows = [(number, values) for number, values in message["rows"]]
+    except (TypeError, ValueError) as error:
+        raise WireError("A row is not what was agreed.") from error
+    if not all(type(number) is int and isinstance(values, dict) for number, values in rows):
+        raise WireError("A row is not what was agreed.")
+    return rows
 
 
 class DocumentReader:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from opora.domain.errors import ParseFailed
+from opora.domain.errors import InvalidInput, ParseFailed
 from opora.domain.knowledge import ParsedDocument, ParseReason
 from opora.ingest import legacy, wire
 from opora.ingest.limits import ParseLimits
 from opora.ingest.process import ChildProcess, crashed
+from opora.ports import Numbered
 
 T = TypeVar("T")
 
@@ -41,6 +42,11 @@ class ChildParser:
         """Raises `ParseFailed` with a reason a person understands."""
         absolute = str(Path(path).absolute())
         return await self._run(lambda job: self._read(job, absolute, file_name))
+
+    async def read_rows(self, path: str, *, file_name: str) -> list[Numbered]:
+        """Rows of a file of FAQ entries; raises `ParseFailed` and `InvalidInput`."""
+        request = {"op": "rows", "path": str(Path(path).absolute()), "file_name": file_name}
+        return await self._run(lambda job: self._rows(job, request))
 
     async def render_page(self, path: str, page: int, *, scale: float = 2.0) -> bytes:
         """A PDF page (from 1) as PNG bytes; raises `ParseFailed` like `parse`."""
@@ -94,6 +100,17 @@ class ChildParser:
                     child.idle = True
                     return reader.finish(message)
                 reader.add(message)
+        raise crashed("The reader gave no answer.")
+
+    def _rows(self, job: _Job, request: dict[str, Any]) -> list[Numbered]:
+        found: list[Numbered] = []
+        with self._asked(job) as child:
+            for kind, body in child.ask(request):
+                message = _message(child, kind, body)
+                if "rows" not in message:
+                    child.idle = True
+                    return found
+                found += wire.rows_of(message)
         raise crashed("The reader gave no answer.")
 
     def _render(self, job: _Job, request: dict[str, Any]) -> bytes:
@@ -192,4 +209,8 @@ def _message(child: ChildProcess, kind: bytes, body: bytes) -> dict[str, Any]:
         reason = str(message["failed"])
         known = reason if reason in set(ParseReason) else ParseReason.CRASHED
         raise ParseFailed(known, str(message.get("message", "")), hint=str(message.get("hint", "")))
+    if "invalid" in message:
+        child.idle = True
+        field, told = str(message["invalid"]), str(message.get("message", ""))
+        raise InvalidInput.of(field, told, hint=str(message.get("hint", "")))
     return message

@@ -18,8 +18,12 @@ from opora.jobs.ground import Ground
 from opora.jobs.pace import Pace
 from opora.ports import Embedder, Repositories, Vectors
 
-BATCH = 128
+BATCH = 256
 """Chunks a batch: enough for an embedder to sort by length and fill its own batches, little to lose in a crash."""
+
+
+_Todo = tuple[list[Chunk], KnowledgeBase]
+"""A batch, and the base as it is when the batch is read."""
 
 
 class Embedding:
@@ -39,28 +43,40 @@ class Embedding:
         if base is None or embedder is None:
             await self._mark(work, scope, "", [], base)
             return
+        reading: asyncio.Task[_Todo | None] | None = None
         writing: asyncio.Task[bool] | None = None
         under_way: list[Chunk] = []
+        todo = await self._next(work, scope, embedder, [])
         try:
-            while (todo := await self._next(work, scope, embedder, under_way)) is not None:
+            while todo is not None:
                 chunks, base = todo
-                vectors = await self._embed(work, embedder, chunks) if chunks else None
+                if not chunks:
+                    if writing is None:
+                        await self._keep(work, scope, embedder, [], None, base)
+                        return
+                    # What was left is being written, or came while it was embedded: look again.
+                    if await writing:
+                        return
+                    writing, under_way = None, []
+                    todo = await self._next(work, scope, embedder, [])
+                    continue
+                # While a batch is embedded the one before it is written, and the one after it read.
+                reading = asyncio.ensure_future(self._next(work, scope, embedder, [*under_way, *chunks]))
+                vectors = await self._embed(work, embedder, chunks)
                 if writing is not None and await writing:
                     return
-                writing, under_way = None, []
-                # The next batch is embedded while this one is written; at the end there is none.
                 writing = asyncio.ensure_future(self._keep(work, scope, embedder, chunks, vectors, base))
                 under_way = chunks
-                if not chunks and await writing:
-                    return
+                todo = await reading
             # Not before the last write has ended: then others may work on the document, and take it out.
             if writing is None or not await writing:
                 async with self._ground.database.begin() as stored:
                     await stored.work.finish(work.work_id)
         finally:
-            if writing is not None and not writing.done():
-                writing.cancel()
-                await asyncio.gather(writing, return_exceptions=True)
+            begun = [task for task in (reading, writing) if task is not None]
+            for task in begun:
+                task.cancel()
+            await asyncio.gather(*begun, return_exceptions=True)
 
     async def _keep(
         self,
@@ -78,11 +94,9 @@ class Embedding:
                 await write_vectors(self._ground.engine, scope, chunks, vectors, embedder.card.dimension, base.indexing)
         return await self._mark(work, scope, embedder.card.identity, chunks, base)
 
-    async def _next(
-        self, work: Work, scope: Scope, embedder: Embedder, under_way: list[Chunk]
-    ) -> tuple[list[Chunk], KnowledgeBase] | None:
-        """The next batch beside the one that is being written, or None where nothing is to be done any more: the
-        document went, or has new bytes."""
+    async def _next(self, work: Work, scope: Scope, embedder: Embedder, under_way: list[Chunk]) -> _Todo | None:
+        """The next batch beside those that are under way, or None where nothing is to be done any more: the document
+        went, or has new bytes."""
         skipped = {chunk.chunk_id for chunk in under_way}
         async with self._ground.database.read() as stored:
             document = await _find(stored, scope, work.subject)

@@ -5,6 +5,7 @@ Rows leave the waiting table in the transaction that keeps their entries: after 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from opora.domain.errors import NotFound
@@ -18,10 +19,11 @@ from opora.jobs.ground import Ground
 from opora.ports import Repositories
 
 
-async def import_faq(ground: Ground, work: Work) -> None:
+async def import_faq(ground: Ground, work: Work, wake: Callable[[], None]) -> None:
+    """``wake`` is called after each step, so that what came in is embedded while the rest comes in."""
     scope = ground.scope_of(work.tenant_id, work.base_id)
     while not await _step(ground, work, scope, await _model(ground, work)):
-        pass
+        wake()
 
 
 async def _model(ground: Ground, work: Work) -> str | None:

@@ -70,7 +70,7 @@ class JobRunner:
         self._safety_seconds = safety_seconds
         self._owner = ground.new_id()
         self._pace = Pace()
-        self._handlers = _handlers(ground, Embedding(ground, self._pace, batch=batch))
+        self._handlers = _handlers(ground, Embedding(ground, self._pace, batch=batch), self.wake)
         self._wakers: list[asyncio.Event] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._condition = asyncio.Condition()
@@ -235,7 +235,7 @@ class JobRunner:
 _GIVEN_UP: Mapping[WorkKind, str] = {WorkKind.INGEST: ParseReason.INDEXING, WorkKind.EMBED: ParseReason.EMBEDDING}
 
 
-def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
+def _handlers(ground: Ground, embedding: Embedding, wake: Callable[[], None]) -> dict[WorkKind, Handler]:
     return {
         WorkKind.INGEST: lambda work: ingest(ground, work),
         WorkKind.EMBED: embedding.run,
@@ -243,7 +243,7 @@ def _handlers(ground: Ground, embedding: Embedding) -> dict[WorkKind, Handler]:
         WorkKind.ENRICH: lambda work: enrich(ground, work),
         WorkKind.GRAPH: lambda work: write_graph(ground, work),
         WorkKind.DESCRIBE_BASE: lambda work: describe_base(ground, work),
-        WorkKind.IMPORT_FAQ: lambda work: import_faq(ground, work),
+        WorkKind.IMPORT_FAQ: lambda work: import_faq(ground, work, wake),
         WorkKind.MOVE_DOCUMENT: lambda work: move_document(ground, work),
         WorkKind.LEAVE_BASE: lambda work: leave_base(ground, work),
         WorkKind.COPY_DOCUMENT: lambda work: copy_document(ground, work),

@@ -17,6 +17,19 @@ from opora.ports import Clock, Database, Embedders, Jobs, Listed, NewId, Page, R
 log = logging.getLogger(__name__)
 
 
+class Changed(Conflict):
+    """Two people edited one entry: it holds both versions."""
+
+    def __init__(self, *, current: FaqRecord, yours: FaqRecord) -> None:
+        super().__init__(
+            "Somebody changed this entry since you read it.",
+            hint="Both versions are in the data. Put together what should stand, and send it with the current state.",
+            details={"entry_id": current.entry_id, "state": current.state},
+        )
+        self.current = current
+        self.yours = yours
+
+
 class FaqEntries:
     """Every call takes a scope of one FAQ base."""
 
@@ -83,12 +96,20 @@ class FaqEntries:
             found = await stored.faq.get_many(scope, base_id, entry_ids=entry_ids)
         return {record.entry_id: record for record in found}
 
-    async def update(self, scope: Scope, base_id: str, ref: str, change: Callable[[FaqDraft], FaqDraft]) -> FaqRecord:
-        """The entry as ``change`` makes it of what is kept now; only what is new in it is embedded."""
+    async def update(
+        self, scope: Scope, base_id: str, ref: str, change: Callable[[FaqDraft], FaqDraft], *, state: str = ""
+    ) -> FaqRecord:
+        """The entry as ``change`` makes it of what is kept now; only what is new in it is embedded.
+
+        ``state`` is that of the entry which was edited, '' for whatever is kept. Raises `Changed` where somebody else
+        changed it first, and `Conflict` naming the entry that has one of the questions.
+        """
         async with self._database.begin() as stored:
             writer = await self._writer(stored, scope, base_id)
             before = await _find(stored, scope, base_id, ref)
             draft = checked_draft(change(before.draft))
+            if state not in ("", before.state):
+                raise Changed(current=before, yours=replace(before, draft=draft))
             if draft.tag_ids != before.draft.tag_ids:
                 await checked_tags(stored, scope, base_id, draft.tag_ids)
             await self._check_free(stored, scope, base_id, draft, but=before.entry_id)

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from opora.domain.errors import InvalidInput, TooLarge
 from opora.domain.faq_import import MAX_ROWS, FaqImport, ImportMode, ImportStatus, RowProblem
 from opora.domain.scope import Scope
+from opora.domain.tags import Tag
 from opora.domain.work import Work, WorkKind
 from opora.index.faq_import import Row, batches_of, free_rows, without_repeats
-from opora.ingest.faq_file import Numbered, read_file
-from opora.ingest.faq_rows import draft_of
-from opora.ingest.limits import ParseLimits
+from opora.ingest.faq_rows import draft_of, tag_names_of
 from opora.knowledge.faq import faq_base
-from opora.ports import Clock, Database, Jobs, NewId
+from opora.knowledge.faq_tags import resolved, with_new
+from opora.ports import Clock, Database, Jobs, NewId, Numbered, Parser, Repositories
 
 
 class FaqImports:
-    def __init__(self, database: Database, jobs: Jobs, limits: ParseLimits, *, clock: Clock, new_id: NewId) -> None:
+    def __init__(self, database: Database, jobs: Jobs, parser: Parser, *, clock: Clock, new_id: NewId) -> None:
         self._database = database
         self._jobs = jobs
-        self._limits = limits
+        self._parser = parser
         self._clock = clock
         self._new_id = new_id
 
     async def read(self, data: bytes, file_name: str) -> list[Numbered]:
-        return await asyncio.to_thread(read_file, data, file_name, self._limits)
+        """The rows of a file, read where documents are read: in a guarded child process, within its limits.
+
+        Raises `InvalidInput` when it has no column of questions, and `ParseFailed` with the reason when it is damaged.
+        """
+        with tempfile.TemporaryDirectory(prefix="opora-faq-") as folder:
+            path = Path(folder) / "file"
+            await asyncio.to_thread(path.write_bytes, data)
+            return await self._parser.read_rows(str(path), file_name=file_name)
 
     async def start(
         self, scope: Scope, base_id: str, rows: Sequence[Numbered], *, mode: ImportMode, dry_run: bool = False
@@ -44,6 +53,8 @@ class FaqImports:
         good, problems = await asyncio.to_thread(_checked, rows)
         async with self._database.read() as stored:
             base = await faq_base(stored, scope, base_id)
+            found = await resolved(stored, scope, base_id, good)
+            good, problems = list(found.rows), sorted((*problems, *found.problems), key=lambda problem: problem.row)
             if dry_run and mode is ImportMode.APPEND:
                 good, taken = await free_rows(stored, scope, base_id, good)
                 problems = sorted((*problems, *taken), key=lambda problem: problem.row)
@@ -56,6 +67,7 @@ class FaqImports:
             total=len(rows),
             done=len(problems),
             problems=tuple(problems),
+            new_tags=tuple(found.new_tags.values()),
             created_at=now,
             updated_at=now,
         )
@@ -68,13 +80,35 @@ class FaqImports:
             await self._queue(scope, task, good)
         return task
 
+    async def _make_tags(
+        self, stored: Repositories, scope: Scope, task: FaqImport, names: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Ids of the new tags by their folded names; none for an import that changes nothing."""
+        made: dict[str, str] = {}
+        for folded, name in names.items() if task.status is ImportStatus.PENDING else ():
+            made[folded] = self._new_id()
+            tag = Tag(
+                tag_id=made[folded],
+                tenant_id=task.tenant_id,
+                base_id=task.base_id,
+                name=name,
+                created_at=task.created_at,
+                updated_at=task.created_at,
+            )
+            await stored.tags.add(scope, tag)
+        return made
+
     async def get(self, scope: Scope, task_id: str) -> FaqImport:
         async with self._database.read() as stored:
             return await stored.faq.get_import(scope, task_id)
 
     async def _queue(self, scope: Scope, task: FaqImport, good: Sequence[Row]) -> None:
-        batches = await asyncio.to_thread(batches_of, good)
         async with self._database.begin() as stored:
+            # Once more, and in the transaction that makes them: tags may have come and gone.
+            found = await resolved(stored, scope, task.base_id, good)
+            made = await self._make_tags(stored, scope, task, found.new_tags)
+            batches = await asyncio.to_thread(lambda: batches_of(with_new(found.rows, made)))
+            task = replace(task, problems=(*task.problems, *found.problems), done=task.done + len(found.problems))
             await stored.faq.add_import(scope, task, batches)
             if task.status is ImportStatus.PENDING:
                 work = Work.new(WorkKind.IMPORT_FAQ, task.task_id, of=task, work_id=self._new_id(), now=task.created_at)
@@ -87,7 +121,7 @@ def _checked(rows: Sequence[Numbered]) -> tuple[list[Row], list[RowProblem]]:
     problems: list[RowProblem] = []
     for number, values in rows:
         try:
-            good.append(Row(number=number, draft=draft_of(values)))
+            good.append(Row(number=number, draft=draft_of(values), tag_names=tag_names_of(values)))
         except InvalidInput as error:
             field = str(error.details.get("field", ""))
             problems.append(RowProblem(row=number, field=field, message=error.message))

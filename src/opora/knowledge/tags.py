@@ -43,7 +43,7 @@ class Tags:
             tag_id=self._new_id(),
             tenant_id=scope.owner_of(base_id),
             base_id=base_id,
-            name=_name(name),
+            name=checked_name(name),
             color=_color(color),
             position=position,
             created_at=now,
@@ -68,7 +68,7 @@ class Tags:
             before = await _of_base(stored, scope, base_id, tag_id)
             tag = replace(
                 before,
-                name=before.name if name is None else _name(name),
+                name=before.name if name is None else checked_name(name),
                 color=before.color if color is None else _color(color),
                 position=before.position if position is None else position,
                 updated_at=self._clock(),
@@ -151,7 +151,7 @@ async def _check_free(stored: Repositories, scope: Scope, tag: Tag) -> None:
         )
 
 
-def _name(name: str) -> str:
+def checked_name(name: str) -> str:
     cleaned = clean_label(name)
     if not cleaned:
         raise InvalidInput.of("name", "A tag needs a name.")

@@ -15,7 +15,7 @@ from opora.ports.conversation import (
     SessionRepository,
 )
 from opora.ports.database import AgentRepository, Database, ModelRepository, Repositories, WorkRepository
-from opora.ports.documents import Blobs, Parser, Splitter
+from opora.ports.documents import Blobs, Numbered, Parser, Splitter
 from opora.ports.engines import SearchEngine, VectorReader
 from opora.ports.faq import FaqRepository
 from opora.ports.jobs import Jobs, Progress
@@ -66,6 +66,7 @@ __all__ = [
     "MessageRepository",
     "ModelRepository",
     "NewId",
+    "Numbered",
     "Page",
     "PageReader",
     "Parser",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from opora.domain.knowledge import Chunk, ChunkingConfig, Document, ParsedDocument
+
+Numbered = tuple[int, Mapping[str, Any]]
+"""A row's number for people, and its values by field."""
 
 
 class Parser(Protocol):
@@ -12,6 +16,10 @@ class Parser(Protocol):
 
     async def parse(self, path: str, *, file_name: str) -> ParsedDocument:
         """Raises `ParseFailed` with a reason a person understands."""
+        ...
+
+    async def read_rows(self, path: str, *, file_name: str) -> list[Numbered]:
+        """Rows of FAQ entries. Raises `ParseFailed`, and `InvalidInput` for a file that names no questions."""
         ...
 
     async def render_page(self, path: str, page: int, *, scale: float = 2.0) -> bytes:
