@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from opora.bootstrap import App
 from opora.domain.scope import LOCAL_PRINCIPAL
 from opora.settings import Settings
 
-from .conftest import QUESTION, STRANGER, add_text, client_of
+from .conftest import QUESTION, STRANGER, add_base, add_text, client_of, scope_of
 
 TEXT = """# Командировки
 
@@ -152,3 +153,52 @@ async def test_neighbours_follow_the_setting(tmp_path: Path, monkeypatch: pytest
         assert one["score_kind"] == "neighbour"
         assert one["score"] >= 0.6
     assert body["results_count"] == 1 + len(neighbours) <= 3
+
+
+HOSTILE = Path(__file__).parents[1] / "cases" / "files" / "engines" / "hostile_queries.json"
+
+
+async def test_hostile_questions_are_answered_or_refused_by_name(retriever: httpx2.AsyncClient) -> None:
+    for query in json.loads(HOSTILE.read_text(encoding="utf-8"))["queries"]:
+        for mode in ("fulltext", "hybrid"):
+            response = await retriever.post("/api/search", json={"query": query, "search_type": mode})
+            body = response.json()
+            if response.status_code == 422:
+                assert body["error"]["details"]["field"] == "query"
+            else:
+                assert (response.status_code, body["search_type"]) == (200, mode), query
+
+
+async def test_a_replaced_document_is_found_in_its_new_words_only(embedded: App, retriever: httpx2.AsyncClient) -> None:
+    """By every way of searching, neighbours too, and also after the same document was read once more."""
+    base = await add_base(embedded, LOCAL_PRINCIPAL, "Замена")
+    scope = scope_of(LOCAL_PRINCIPAL, base.base_id)
+
+    async def put(text: str) -> str:
+        document = await embedded.documents.add_file(
+            scope, base.base_id, file_name="doc.md", data=text.encode(), source="/doc", replace=True
+        )
+        await embedded.documents.wait(scope, [document.document_id], timeout=30)
+        return document.document_id
+
+    async def everything() -> str:
+        found = []
+        for mode in ("semantic", "fulltext", "hybrid"):
+            body = await ask(
+                retriever, query="ALPHA BETA GAMMA", search_type=mode, knowledge_base_ids=[base.base_id], limit=50
+            )
+            found.append({one["content"] for one in body["results"]})
+        assert found[0] == found[1] == found[2], "each way finds all that is there"
+        return "\n".join(sorted(found[0]))
+
+    await put("# Первое\n\nALPHA-OLD здесь.\n\n# Второе\n\nBETA-OLD там.")
+    assert "ALPHA-OLD" in await everything()
+    document_id = await put("# Третье\n\nGAMMA-NEW теперь.")
+    after = await everything()
+    assert "GAMMA-NEW" in after
+    assert "OLD" not in after
+    await embedded.addresses.read_again(scope, document_id)
+    await embedded.documents.wait(scope, [document_id], timeout=30)
+    assert await everything() == after
+    await embedded.documents.delete(scope, document_id)
+    assert await everything() == ""

@@ -18,7 +18,7 @@ import pytest
 from opora.domain.errors import DimensionMismatch, EngineError, Forbidden, InvalidInput
 from opora.domain.scope import BaseRef, Principal, Scope
 from opora.domain.search import Capability, EngineHit, IndexRow, ScoreKind
-from opora.ports import SearchEngine, VectorReader
+from opora.ports import FulltextEngine, SearchEngine, VectorReader
 
 CASES = Path(__file__).parents[1] / "cases" / "files" / "engines"
 TENANT = "acme"
@@ -594,3 +594,95 @@ class Conformance:
             await reader.vectors(scope("other"), "base", ["a"])
         assert await reader.vectors(scope("other"), "other", ["a"]) == {}
         assert await reader.vectors(scope("base", tenant="stranger"), "base", ["a"]) == {}
+
+    # --- full text of the engine's own --------------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("query", "wanted"),
+        [
+            ("возмещают ли проезд", ["travel"]),
+            ("ПРОЕЗДА", ["travel"]),
+            ("еще о расчете", ["yo"]),
+            ("employee", ["english"]),
+            ("手册", ["chinese"]),
+            ("工", ["chinese"]),
+            ("проезд или handbook", ["english", "travel"]),
+            ("и в на", []),
+            ("самолёт", []),
+        ],
+    )
+    async def test_full_text_finds_any_word_in_any_form(
+        self, engine: SearchEngine, query: str, wanted: list[str]
+    ) -> None:
+        if not needs(engine, Capability.FULLTEXT):
+            pytest.skip("has no full text search of its own")
+        texts = {
+            "travel": "Расходы на «Проезд» возмещают после возвращения.",
+            "yo": "Ещё раз о расчёте отпускных.",
+            "english": "The handbook is for all employees.",
+            "chinese": "员工手册：报销制度",
+        }
+        await engine.write(scope("base"), [row(name, text) for name, text in texts.items()])
+        hits = await cast(FulltextEngine, engine).search_fulltext(scope("base"), query, top_k=10)
+        assert sorted(ids(hits)) == wanted
+        assert all(hit.score > 0 and hit.document_id == "doc" for hit in hits)
+
+    async def test_full_text_is_filtered_before_the_cut(self, engine: SearchEngine) -> None:
+        if not needs(engine, Capability.FULLTEXT):
+            pytest.skip("has no full text search of its own")
+        reader = cast(FulltextEngine, engine)
+        theirs = scope("base", tenant="b")
+        await engine.write(theirs, [row(f"x{n}", "билет билет билет", tenant="b") for n in range(60)])
+        await engine.write(
+            scope("base", "other"),
+            [
+                row("on", "билет и чек", document="d1", tags=("t",)),
+                row("off", "билет билет", enabled=False, document="d1"),
+                row("elsewhere", "билет", document="d2"),
+                row("on", "билет", base="other"),
+            ],
+        )
+
+        async def found(where: Scope, top_k: int = 5) -> list[str]:
+            return sorted(ids(await reader.search_fulltext(where, "билеты", top_k=top_k)))
+
+        assert await found(scope("base")) == ["elsewhere", "on"]
+        assert await found(scope("base", documents=["d1"])) == ["on"]
+        assert await found(scope("base", tags=["t"])) == ["on"]
+        assert await found(scope("base", documents=[])) == []
+        assert await found(scope("base", include_disabled=True)) == ["elsewhere", "off", "on"]
+        assert await found(scope("other")) == ["on"]
+        assert await found(scope("never written")) == []
+        await engine.set_enabled(scope("base"), "base", {"off": True})
+        assert await found(scope("base")) == ["elsewhere", "off", "on"]
+        await engine.write(scope("base"), [row("on", "чек", document="d1")])
+        assert await found(scope("base")) == ["elsewhere", "off"]
+        await engine.delete_documents(scope("base"), "base", ["d2"])
+        assert await found(scope("base")) == ["off"]
+        await engine.copy_base(scope("base", "copy"), "base", "copy", {"off": "copied"})
+        assert await found(scope("copy")) == ["copied"]
+
+    async def test_full_text_has_a_total_order(self, engine: SearchEngine) -> None:
+        if not needs(engine, Capability.FULLTEXT):
+            pytest.skip("has no full text search of its own")
+        names = [f"c{n:02}" for n in range(30)]
+        shuffled = random.Random(5).sample(names, len(names))
+        await engine.write(scope("base"), [row(name, "билет") for name in shuffled])
+        hits = await cast(FulltextEngine, engine).search_fulltext(scope("base"), "билет", top_k=7)
+        assert ids(hits) == names[:7]
+
+    async def test_hostile_queries_of_full_text_are_data(self, engine: SearchEngine) -> None:
+        """Other parsers see other words in them; none fails, and what names a plain word finds it."""
+        if not needs(engine, Capability.FULLTEXT):
+            pytest.skip("has no full text search of its own")
+        case = json.loads((CASES / "hostile_queries.json").read_text(encoding="utf-8"))
+        await engine.write(scope("base"), [row(name, text, [1, 0]) for name, text in case["chunks"].items()])
+        reader = cast(FulltextEngine, engine)
+        for query in [*case["queries"], "билет' | '", "\ud800", "\\'", "a <-> b", "билет:*", "!билет & чек"]:
+            found = ids(await reader.search_fulltext(scope("base"), query, top_k=10))
+            if "билет" in query:
+                assert {"k1", "k5"} <= set(found), query
+        long = " ".join(f"билет{n}" for n in range(2000))
+        assert ids(await reader.search_fulltext(scope("base"), f"税 {long}", top_k=10)) == ["k3"]
+        assert await reader.search_fulltext(scope("base"), "", top_k=10) == []
+        assert len(await engine.chunk_ids(scope("base"), "base")) == 6

@@ -17,8 +17,8 @@ from tests.servers.redis import free_port
 
 from opora.domain.errors import EngineError, InvalidInput
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
-from opora.domain.search import IndexRow
-from opora.engines.postgres import PostgresEngine, hnsw, schema, write
+from opora.domain.search import IndexRow, ScoreKind
+from opora.engines.postgres import PostgresEngine, fulltext, hnsw, schema, write
 from opora.engines.postgres import vector as vector_arm
 from opora.engines.postgres.vector import candidates, nearest
 from opora.engines.postgres.visible import bases_of
@@ -301,23 +301,106 @@ async def test_a_dropped_schema_is_a_new_generation(url: str, postgres_server: A
     await second.close()
 
 
-@pytest.mark.parametrize(("version", "is_newer"), [(schema.SCHEMA_VERSION - 1, False), (99, True)])
-async def test_an_older_index_is_made_anew_and_a_newer_one_refused(
-    url: str, postgres_server: Any, version: int, is_newer: bool
-) -> None:
+async def test_an_index_of_a_newer_version_is_refused(url: str, postgres_server: Any) -> None:
     first = PostgresEngine(url)
+    await first.generation()
+    await first.close()
+    await postgres_server.run(f"UPDATE {schema.SCHEMA}.meta SET value = '99' WHERE name = 'version'", name_of(url))
+    second = PostgresEngine(url)
+    with pytest.raises(EngineError, match="newer version"):
+        await second.generation()
+    await second.close()
+
+
+async def test_an_index_without_full_text_gets_it_and_keeps_its_vectors(url: str, postgres_server: Any) -> None:
+    first = PostgresEngine(url)
+    await first.write(scope(), [row("a", "Налоговая ставка", [3, 4]), row("b", "员工手册", [1, 0])])
     before = await first.generation()
     await first.close()
-    await postgres_server.run(
-        f"UPDATE {schema.SCHEMA}.meta SET value = '{version}' WHERE name = 'version'", name_of(url)
-    )
+    for statement in (
+        f"ALTER TABLE {schema.SCHEMA}.texts DROP COLUMN content_tsv, DROP COLUMN words",
+        f"UPDATE {schema.SCHEMA}.meta SET value = '1' WHERE name = 'version'",
+    ):
+        await postgres_server.run(statement, name_of(url))
     second = PostgresEngine(url)
-    if is_newer:
-        with pytest.raises(EngineError, match="newer version"):
-            await second.generation()
-    else:
-        assert await second.generation() != before
+    assert [hit.chunk_id for hit in await second.search_fulltext(scope(), "ставки", top_k=5)] == ["a"]
+    assert [hit.chunk_id for hit in await second.search_fulltext(scope(), "手册", top_k=5)] == ["b"]
+    assert [hit.chunk_id for hit in await second.search_keyword(scope(), "ставки", top_k=5)] == ["a"]
+    assert await second.generation() == before
+    assert (await second.vectors(scope(), "base", ["a"]))["a"] == pytest.approx([0.6, 0.8], abs=1e-3)
+    assert await postgres_server.run(
+        f"SELECT value FROM {schema.SCHEMA}.meta WHERE name = 'version'", name_of(url)
+    ) == [(str(schema.SCHEMA_VERSION),)]
     await second.close()
+
+
+# --- full text ------------------------------------------------------------------------------------------------------
+
+
+async def test_full_text_is_searched_by_its_index(url: str, engine: PostgresEngine, postgres_server: Any) -> None:
+    """With a filter and several bases too; the planner chooses it by itself."""
+    rows = [row(f"c{n:04}", f"Страница {n}: " + " ".join(f"слово{n * 7 + k}" for k in range(12))) for n in range(3000)]
+    await engine.write(scope(), rows)
+    for table in ("texts", "entries"):
+        await postgres_server.run(f"ANALYZE {schema.SCHEMA}.{table}", name_of(url))
+    seen: list[str] = []
+
+    async def plan(connection: Any) -> None:
+        found = await fulltext.lexemes(connection, "Где слово707 и слово1401?")
+        bases = await bases_of(connection, scope())
+        for where in (scope(), scope(document_ids=frozenset({"d"}))):
+            statement = fulltext.ranked(bases, where, found, top_k=20)
+            seen.append(
+                "\n".join(line for (line,) in await connection.fetch(f"EXPLAIN {statement.text}", *statement.values))
+            )
+
+    await engine._connections.run(plan)
+    assert all("Bitmap Index Scan on texts_content_tsv" in one for one in seen), seen
+    hits = await engine.search_fulltext(scope(), "Где слово707 и слово1401?", top_k=20)
+    assert {"c0101", "c0200"} <= {hit.chunk_id for hit in hits}
+
+
+async def test_the_column_is_generated_in_the_russian_configuration(url: str, postgres_server: Any) -> None:
+    engine = PostgresEngine(url)
+    await engine.write(scope(), [row("a", "Возмещают проезд employees")])
+    await engine.close()
+    made = "SELECT generation_expression FROM information_schema.columns WHERE column_name = 'content_tsv'"
+    ((expression,),) = await postgres_server.run(made, name_of(url))
+    assert expression == "to_tsvector('russian'::regconfig, words)"
+    ((value,),) = await postgres_server.run(f"SELECT content_tsv::text FROM {schema.SCHEMA}.texts", name_of(url))
+    assert value == "'employe':3 'возмеща':1 'проезд':2"
+
+
+async def test_ranks_are_those_of_ts_rank_cd(engine: PostgresEngine) -> None:
+    texts = {"both": "Возмещение проезда", "one": "Проезд и билет", "often": "Проезд: возмещение, проезд, проезд"}
+    await engine.write(scope(), [row(name, text) for name, text in texts.items()])
+    hits = await engine.search_fulltext(scope(), "возмещение проезда", top_k=5)
+    assert [hit.chunk_id for hit in hits] == ["often", "both", "one"]
+    assert {hit.kind for hit in hits} == {ScoreKind.TS_RANK}
+
+    async def by_hand(connection: Any) -> dict[str, float]:
+        asked = "to_tsquery('russian', 'возмещение | проезд')"
+        rank = f"SELECT ts_rank_cd(to_tsvector('russian', lower($1)), {asked})"
+        return {name: await connection.fetchval(rank, text) for name, text in texts.items()}
+
+    assert {hit.chunk_id: hit.score for hit in hits} == pytest.approx(await engine._connections.run(by_hand))
+
+
+@pytest.mark.parametrize("lexeme", ["a'b", "a\\b", "'", "\\", "a' | 'b", "a:*", "!a", "a & b"])
+async def test_a_lexeme_is_never_syntax(engine: PostgresEngine, lexeme: str) -> None:
+    async def read(connection: Any) -> Any:
+        return await connection.fetchrow(
+            "SELECT numnode(q) AS nodes, querytree(q) AS tree FROM (SELECT $1::text::tsquery AS q) AS asked",
+            fulltext.any_lexeme([lexeme, "билет"]),
+        )
+
+    nodes, tree = await engine._connections.run(read)
+    assert nodes == 3, tree
+
+
+async def test_a_text_of_two_hundred_thousand_words_is_kept_and_searched(engine: PostgresEngine) -> None:
+    await engine.write(scope(), [row("a", " ".join(f"w{n}" for n in range(200_000)))])
+    assert [hit.chunk_id for hit in await engine.search_fulltext(scope(), "w77", top_k=1)] == ["a"]
 
 
 async def test_types_of_pgvector_are_found_in_whatever_schema_they_are(url: str, postgres_server: Any) -> None:

@@ -269,3 +269,20 @@ async def test_nothing_to_search_says_so(shelf: Shelf) -> None:
 async def test_ten_thousand_characters_are_taken(shelf: Shelf) -> None:
     await travel(shelf)
     assert (await shelf.ask("ж" * 10_000, SearchMode.FULLTEXT)).results == ()
+
+
+async def test_full_text_is_the_engines_own_where_it_has_one(shelf: Shelf) -> None:
+    """The shape is the same everywhere; the score says what it is."""
+    await travel(shelf)
+    has_own = Capability.FULLTEXT in shelf.engine.capabilities
+    (found,) = (await shelf.ask("проездом", SearchMode.FULLTEXT)).results
+    assert found.kind is (ScoreKind.TS_RANK if has_own else ScoreKind.BM25)
+    assert found.scores == {"fulltext": found.score}
+
+
+@pytest.mark.parametrize(("query", "wanted"), [("employee", "d-0"), ("手册", "d-1"), ("расчет", "d-2")])
+async def test_full_text_is_of_use_in_english_and_chinese_too(shelf: Shelf, query: str, wanted: str) -> None:
+    base = await shelf.base("kb")
+    texts = ["The handbook is for all employees.", "员工手册：报销制度", "Расчёт отпускных"]
+    await shelf.document(base, "d", [(text, None) for text in texts])
+    assert [one.chunk_id for one in (await shelf.ask(query, SearchMode.FULLTEXT)).results] == [wanted]

@@ -38,6 +38,8 @@ class ScoreKind(StrEnum):
 
     COSINE = "cosine"
     BM25 = "bm25"
+    TS_RANK = "ts_rank_cd"
+    """How much of a question's words a text says, and how often, as PostgreSQL counts it; 0.1 is one word once."""
     NONE = "none"
     RRF = "rrf"
     CONVEX = "convex"
@@ -62,6 +64,8 @@ class Capability(StrEnum):
     NEGATIVE_COSINE = "negative_cosine"
     """Scores below 0 come back as they are; without it an engine floors them at 0."""
     STEMMING = "stemming"
+    FULLTEXT = "fulltext"
+    """It is a `FulltextEngine` too: it has a full text search of its own beside that by BM25."""
     STORED_VECTORS = "stored_vectors"
     """It is a `VectorReader` too: the vectors of rows can be had back."""
 

@@ -16,7 +16,7 @@ from opora.ports.conversation import (
 )
 from opora.ports.database import AgentRepository, Database, ModelRepository, Repositories, WorkRepository
 from opora.ports.documents import Blobs, Numbered, Parser, Splitter
-from opora.ports.engines import SearchEngine, VectorReader
+from opora.ports.engines import FulltextEngine, SearchEngine, VectorReader
 from opora.ports.faq import FaqRepository
 from opora.ports.jobs import Jobs, Progress
 from opora.ports.knowledge import BaseRepository, ChunkRepository, DocumentRepository
@@ -59,6 +59,7 @@ __all__ = [
     "EntityGraph",
     "ExtractiveAnswerer",
     "FaqRepository",
+    "FulltextEngine",
     "ImageRepository",
     "Jobs",
     "Listed",

@@ -84,3 +84,14 @@ class VectorReader(Protocol):
         Only the base is looked at: which rows may be seen is the caller's to know.
         """
         ...
+
+
+class FulltextEngine(Protocol):
+    """What an engine with `Capability.FULLTEXT` promises beside."""
+
+    async def search_fulltext(self, scope: Scope, query: str, *, top_k: int) -> list[EngineHit]:
+        """The ``top_k`` best by any word of ``query``, forms of a word being one, filtered before the cut.
+
+        ``query`` is data and never query language.
+        """
+        ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -24,6 +24,14 @@ class EngineDirectory(Protocol):
     def engine_for(self, base: KnowledgeBase) -> SearchEngine: ...
 
 
+WordSearch = Callable[..., Awaitable[list[EngineHit]]]
+"""Called like `SearchEngine.search_keyword`."""
+
+
+def by_keywords(engine: SearchEngine) -> WordSearch:
+    return engine.search_keyword
+
+
 class Arms:
     """The arms of one question: its groups, its words, and its vector, which may still be on its way."""
 
@@ -37,6 +45,7 @@ class Arms:
         vector: asyncio.Future[Vectors] | None,
         seconds: float,
         living: Living,
+        by_words: Callable[[SearchEngine], WordSearch] = by_keywords,
     ) -> None:
         self._scope = scope
         self._groups = [(group, engines.engine_for(group.bases[0])) for group in groups]
@@ -44,6 +53,7 @@ class Arms:
         self._vector = vector
         self._seconds = seconds
         self._living = living
+        self._by_words = by_words
         self._mixed = is_mixed([engine.name for _, engine in self._groups])
 
     async def search(self, top_k: int, threshold: float) -> list[ArmList]:
@@ -77,7 +87,7 @@ class Arms:
 
     async def _keyword(self, group: Group, engine: SearchEngine, query: str, top_k: int) -> ArmList:
         scope = self._scope.narrowed(base_ids=group.keyword_ids)
-        call = engine.search_keyword(scope, query, top_k=top_k)
+        call = self._by_words(engine)(scope, query, top_k=top_k)
         return await self._list(KEYWORD, await within(self._seconds, call, what=f"Keyword search ({engine.name})"))
 
     async def _list(self, arm: str, hits: Sequence[EngineHit]) -> ArmList:

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from opora.domain.errors import ModelNotConfigured
 from opora.domain.knowledge import KnowledgeBase
 from opora.domain.scope import Scope
-from opora.domain.search import EngineHit, ScoreKind, SearchMode
-from opora.ports import Database, QuestionVector, Vectoriser, Vectors
-from opora.retrieve.arms import Arms, EngineDirectory
+from opora.domain.search import Capability, EngineHit, ScoreKind, SearchMode
+from opora.ports import Database, FulltextEngine, QuestionVector, SearchEngine, Vectoriser, Vectors
+from opora.retrieve.arms import Arms, EngineDirectory, WordSearch
 from opora.retrieve.fanout import all_or_nothing
 from opora.retrieve.fuse import ArmList
 from opora.retrieve.targets import Group, has_vectors, plan
@@ -33,6 +34,13 @@ class Candidates:
     @property
     def ids(self) -> list[str]:
         return [hit.chunk_id for hit in self.hits]
+
+
+def own_fulltext(engine: SearchEngine) -> WordSearch:
+    """The engine's full text search where it has one, else its search by keywords."""
+    if Capability.FULLTEXT in engine.capabilities:
+        return cast(FulltextEngine, engine).search_fulltext
+    return engine.search_keyword
 
 
 class Lists:
@@ -109,6 +117,7 @@ class Lists:
             vector=ready,
             seconds=self._seconds,
             living=partial(self._living, scope),
+            by_words=own_fulltext,
         )
 
     async def _living(self, scope: Scope, chunk_ids: Collection[str]) -> set[str]:
@@ -121,11 +130,14 @@ def _depth(count: int) -> int:
 
 
 def _merged(lists: Sequence[ArmList], count: int) -> tuple[EngineHit, ...]:
-    """The lists of all stores as one: by score, or by place where an engine gives none; equal ones by id."""
+    """The lists of all stores as one: by score, or by place where scores are missing or of several kinds; equal ones by
+    id."""
+    kinds = {hit.kind for one in lists for hit in one.hits}
+    by_score = len(kinds) == 1 and ScoreKind.NONE not in kinds
     best: dict[str, tuple[float, EngineHit]] = {}
     for one in lists:
         for rank, hit in enumerate(one.hits, start=1):
-            key = float(rank) if hit.kind is ScoreKind.NONE else -hit.score
+            key = -hit.score if by_score else float(rank)
             if hit.chunk_id not in best or key < best[hit.chunk_id][0]:
                 best[hit.chunk_id] = (key, hit)
     ordered = sorted(best.values(), key=lambda pair: (pair[0], pair[1].chunk_id))

@@ -30,6 +30,7 @@ _TOKEN = regex.compile(
     regex.V1,
 )
 _UNSPACED_START = regex.compile(rf"[{_UNSPACED}]", regex.V1)
+_UNSPACED_RUN = regex.compile(rf"[{_UNSPACED}]+", regex.V1)
 _JOINERS = regex.compile(r"[.\-_&@+#%]+")
 _RUNS = regex.compile(r"\p{N}+|[\p{L}\p{M}']+")
 _HUMPS = regex.compile(r"\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+")
@@ -61,6 +62,13 @@ def query_terms(text: str) -> list[str]:
         else:
             (functions if fold(token) in STOP_WORDS else words).extend(_spaced(token))
     return (words or functions)[:MAX_QUERY_TERMS]
+
+
+def spaced(text: str, *, is_query: bool = False) -> str:
+    """The text as a parser that knows only spaces is to see it: folded, and a run of a script without spaces as its
+    pairs and single characters (of a query, as its pairs)."""
+    found: str = _UNSPACED_RUN.sub(lambda run: f" {' '.join(_unspaced(run[0], single=not is_query))} ", fold(text))
+    return found
 
 
 def name_key(name: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from opora.domain.errors import EngineError, Forbidden, InvalidInput
 from opora.domain.scope import Scope
 from opora.domain.search import Capability, EngineHit, IndexRow
-from opora.engines.postgres import hnsw, keyword, schema, write
+from opora.engines.postgres import fulltext, hnsw, keyword, schema, write
 from opora.engines.postgres.connections import Connections
 from opora.engines.postgres.vector import EXACT_ROWS, read_vectors
 from opora.engines.postgres.vector import search as search_by_vector
@@ -46,6 +46,7 @@ class PostgresEngine:
             Capability.KEYWORD_SCORES,
             Capability.NEGATIVE_COSINE,
             Capability.STEMMING,
+            Capability.FULLTEXT,
             Capability.STORED_VECTORS,
         }
     )
@@ -96,6 +97,15 @@ class PostgresEngine:
 
         async def work(connection: Any) -> list[EngineHit]:
             return await keyword.search(connection, await bases_of(connection, scope), scope, query, top_k=top_k)
+
+        return await self._connections.run(work)
+
+    async def search_fulltext(self, scope: Scope, query: str, *, top_k: int) -> list[EngineHit]:
+        _check_top_k(top_k)
+        await self._check()
+
+        async def work(connection: Any) -> list[EngineHit]:
+            return await fulltext.search(connection, await bases_of(connection, scope), scope, query, top_k=top_k)
 
         return await self._connections.run(work)
 

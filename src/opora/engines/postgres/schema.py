@@ -16,7 +16,9 @@ log = logging.getLogger(__name__)
 
 SCHEMA = "opora_index"
 """Nothing in it is the only copy: it may be dropped, and left out of a dump."""
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+CONFIGURATION = "pg_catalog.russian"
+"""Of full text search: Russian stems for Cyrillic words, English ones for words in ASCII, all others as they are."""
 SETUP_LOCK = 0x6F706F7300
 """Servers that start at once make the schema once. The store has locks of its own (`opora.store.postgres`)."""
 
@@ -53,9 +55,19 @@ CREATE TABLE texts (
   text text NOT NULL
 );
 """
+_FULLTEXT = f"""
+ALTER TABLE texts
+  ADD COLUMN words text NOT NULL DEFAULT '',
+  ADD COLUMN content_tsv tsvector GENERATED ALWAYS AS (to_tsvector('{CONFIGURATION}', words)) STORED;
+CREATE INDEX texts_content_tsv ON texts USING gin (content_tsv) WITH (fastupdate = off);
+"""
 # `tally` says how often a row holds each term; its keys begin with the number of the base, so that a term's list in
 # the index is of one base alone, however many others hold the word. Rows stay whole up to the size of a page, or each
 # look at a tally would unpack it. Texts stand apart for the same reason: only a change of the terms reads them.
+# `words` is the text as the server's parser is to see it: it knows neither scripts without spaces nor, in some locales,
+# capital letters beyond ASCII.
+_UPGRADES = {1: f"{_FULLTEXT} UPDATE bases SET terms_version = '';"}
+"""What brings a version to the next one. A base without a version of the terms has its words made at the first use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +88,24 @@ async def set_up(connection: Any, new_id: NewId) -> Installed:
         await connection.execute("SELECT pg_advisory_xact_lock($1)", SETUP_LOCK)
         installed = await _pgvector(connection)
         await connection.execute(f"SET LOCAL search_path TO {installed.search_path}")
-        if await _version(connection) != SCHEMA_VERSION:
+        version = await _version(connection)
+        if version in _UPGRADES:
+            await _upgrade(connection, version)
+        elif version != SCHEMA_VERSION:
             await connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA}")
-            await connection.execute(_TABLES)
+            await connection.execute(_TABLES + _FULLTEXT)
             values = [("generation", new_id()), ("version", str(SCHEMA_VERSION))]
             await connection.executemany("INSERT INTO meta VALUES ($1, $2)", values)
         return installed
+
+
+async def _upgrade(connection: Any, version: int) -> None:
+    """In place: making vectors anew would take far longer."""
+    while version in _UPGRADES:
+        log.info("The search index in PostgreSQL is brought from version %d to the next.", version)
+        await connection.execute(_UPGRADES[version])
+        version += 1
+    await connection.execute("UPDATE meta SET value = $1 WHERE name = 'version'", str(version))
 
 
 async def _pgvector(connection: Any) -> Installed:
@@ -116,8 +140,6 @@ async def _version(connection: Any) -> int:
             "The search index in PostgreSQL was made by a newer version of Opora.",
             hint=f"Install that version, or drop the schema {SCHEMA}: it is made and filled anew.",
         )
-    if 0 < version < SCHEMA_VERSION:
-        log.warning("The search index in PostgreSQL is of another version and is made anew.")
     return version
 
 

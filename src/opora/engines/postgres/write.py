@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from opora.text.terms import TERMS_VERSION, index_terms
+from opora.text.terms import TERMS_VERSION, index_terms, spaced
 
 REBUILD_ROWS = 500
+MAX_WORDED = 100_000
+"""Characters of a text that the server's own full text search sees: it refuses rows of more than a megabyte."""
 
 _CHANGED = (
     "(e.document_id, e.chunk_type, e.enabled, e.tag_ids, e.digest) IS DISTINCT FROM"
@@ -31,7 +33,9 @@ _REPLACE = (
     f" embedding = CASE WHEN {_KEEPS_VECTOR} THEN e.embedding ELSE excluded.embedding END WHERE {_CHANGED}"
 )
 """A row equal to what is stored changes nothing; one without a vector keeps the vector of the same text."""
-_KEEP_TEXT = "ON CONFLICT (id) DO UPDATE SET text = excluded.text WHERE texts.text <> excluded.text"
+_KEEP_TEXT = (
+    "ON CONFLICT (id) DO UPDATE SET text = excluded.text, words = excluded.words WHERE texts.text <> excluded.text"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,15 @@ def tallied(text: str) -> Counter[str]:
 
 def _all_tallied(texts: Sequence[str]) -> list[Counter[str]]:
     return [tallied(text) for text in texts]
+
+
+def worded(text: str) -> str:
+    """The text as the server's own full text search sees it."""
+    return spaced(text)[:MAX_WORDED]
+
+
+def _all_worded(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    return [(key, worded(text)) for key, text in rows]
 
 
 def _tally(base: int, terms: Mapping[str, int]) -> str:
@@ -94,7 +107,7 @@ async def upsert(connection: Any, base: int, rows: Sequence[Stored]) -> None:
     await connection.executemany(
         f"WITH written AS (INSERT INTO entries AS e ({_COLUMNS})"
         f" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) {_REPLACE} RETURNING id)"
-        f" INSERT INTO texts SELECT id, $12 FROM written {_KEEP_TEXT}",
+        f" INSERT INTO texts (id, text, words) SELECT id, $12, $13 FROM written {_KEEP_TEXT}",
         values,
     )
     await _count(connection, base, before, await _size(connection, base, ids))
@@ -114,6 +127,7 @@ def _values(base: int, row: Stored) -> tuple[Any, ...]:
         0 if row.vector is None else row.vector.size,
         row.vector,
         row.text,
+        worded(row.text),
     )
 
 
@@ -184,7 +198,7 @@ async def copy_base(
     pairs = {new: old for old, new in sorted(chunk_ids.items())}
     before = await _size(connection, target, list(pairs))
     await connection.execute(
-        "WITH copied AS (SELECT e.*, t.text, c.new_id, coalesce(d.new_id, e.document_id) AS new_document_id,"
+        "WITH copied AS (SELECT e.*, t.text, t.words, c.new_id, coalesce(d.new_id, e.document_id) AS new_document_id,"
         " (SELECT coalesce(jsonb_object_agg($2::text || substr(key, length($1::text) + 1), value), '{}')"
         " FROM jsonb_each(e.tally)) AS new_tally"
         " FROM entries AS e JOIN texts AS t USING (id)"
@@ -194,7 +208,8 @@ async def copy_base(
         f" written AS (INSERT INTO entries AS e ({_COLUMNS}) SELECT $2::text::integer, new_id, new_document_id,"
         " chunk_type, enabled, tag_ids, length, new_tally, digest, dimension, embedding FROM copied"
         f" {_REPLACE} RETURNING id, chunk_id)"
-        " INSERT INTO texts SELECT w.id, c.text FROM written AS w JOIN copied AS c ON c.new_id = w.chunk_id"
+        " INSERT INTO texts (id, text, words) SELECT w.id, c.text, c.words FROM written AS w"
+        " JOIN copied AS c ON c.new_id = w.chunk_id"
         f" {_KEEP_TEXT}",
         str(source),
         str(target),
@@ -207,7 +222,7 @@ async def copy_base(
 
 
 async def rebuild_terms(connection: Any, base: int) -> None:
-    """Make the tallies of a base again, from its texts."""
+    """Make the tallies and the words of a base again, from its texts."""
     held = await connection.fetchval("SELECT terms_version FROM bases WHERE key = $1 FOR UPDATE", base)
     if held in (None, TERMS_VERSION):
         return
@@ -222,6 +237,9 @@ async def rebuild_terms(connection: Any, base: int) -> None:
         await connection.executemany(
             "UPDATE entries SET tally = $2, length = $3 WHERE id = $1",
             [(key, _tally(base, terms), terms.total()) for (key, _), terms in zip(rows, counted, strict=True)],
+        )
+        await connection.executemany(
+            "UPDATE texts SET words = $2 WHERE id = $1", await asyncio.to_thread(_all_worded, rows)
         )
         last = rows[-1][0]
     await connection.execute(
