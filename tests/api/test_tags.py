@@ -182,6 +182,16 @@ async def test_title_description_and_metadata_are_changed_and_the_content_stays(
     assert (await shelf.put(first)).json()["data"]["title"] == "Новое имя"
 
 
+@pytest.mark.parametrize("wrong", [{"tag_ids": ["gone"]}, {"title": " "}])
+async def test_a_change_that_does_not_fit_changes_nothing(shelf: Shelf, wrong: dict[str, Any]) -> None:
+    first, _ = shelf.documents
+    before = (await shelf.http.get(f"/api/v1/knowledge/{first}")).json()["data"]
+    fine = {"title": "Другое", "tag_ids": [await shelf.tag("Метка")], "enable_status": "disabled"}
+    refused = await shelf.put(first, **{**fine, **wrong})
+    assert refused.status_code == 422
+    assert (await shelf.http.get(f"/api/v1/knowledge/{first}")).json()["data"] == before
+
+
 async def test_a_document_that_is_switched_off_is_found_no_more_until_it_is_on_again(shelf: Shelf) -> None:
     first, second = shelf.documents
     chunk = (await shelf.http.get(f"/api/v1/chunks/{first}")).json()["data"][0]["id"]

@@ -25,7 +25,7 @@ from opora.settings import Settings
 TEXT = "# Командировки\n\nКомпания возмещает расходы на проезд по подтверждающим документам после возвращения.\n"
 SUMMARY = "Документ говорит, как возмещают поездки сотрудников."
 QUESTION = "Когда компенсируют дорогу?"
-ALL = EnrichmentConfig(summary=True, tables=True, questions=True, base_description=True)
+ALL = EnrichmentConfig(summary=True, tables=True, tags=True, questions=True, base_description=True)
 
 
 class Secretary:
@@ -36,6 +36,7 @@ class Secretary:
 
     def __init__(self) -> None:
         self.prompts: list[str] = []
+        self.tags = ""
         self.fails = 0
         self.gate: asyncio.Event | None = None
         self.asked = asyncio.Event()
@@ -51,6 +52,8 @@ class Secretary:
             raise ModelError("the model is down")
         if "<passage>" in prompt:
             yield ChatDelta(content=f"1. {QUESTION}\n2. Кто платит за поездку?\nВот и всё.")
+        elif "<tags>" in prompt:
+            yield ChatDelta(content=self.tags)
         elif "<table" in prompt:
             yield ChatDelta(content="Прейскурант: одна строка — один товар, цены в рублях.")
         elif "<documents>" in prompt:
@@ -112,7 +115,7 @@ def test_everything_is_off_by_default_and_three_questions_are_the_default() -> N
     config = EnrichmentConfig()
     assert (config.base_description, config.steps) == (False, ())
     assert (config.question_count, config.token_budget) == (3, TOKEN_BUDGET)
-    assert ALL.steps == (EnrichmentStep.SUMMARY, EnrichmentStep.TABLES, EnrichmentStep.QUESTIONS)
+    assert ALL.steps == (EnrichmentStep.SUMMARY, EnrichmentStep.TABLES, EnrichmentStep.TAGS, EnrichmentStep.QUESTIONS)
 
 
 async def test_a_question_that_was_made_for_a_chunk_finds_it(place: Open) -> None:
@@ -291,3 +294,52 @@ async def test_numbers_that_make_no_sense_are_refused(place: Open, wrong: dict[s
     here = await place(None)
     with pytest.raises(InvalidInput):
         await here.app.bases.update(here.scope, here.base_id, enrichment=EnrichmentConfig(**wrong))
+
+
+async def tags_of(here: Place, document_id: str) -> set[str]:
+    names = {one.tag.tag_id: one.tag.name for one in await here.app.tags.browse(here.scope, here.base_id)}
+    document = await here.app.documents.get(here.scope, document_id)
+    return {names[tag_id] for tag_id in document.tag_ids}
+
+
+async def test_a_model_chooses_among_the_tags_of_the_base_and_search_knows_it(place: Open) -> None:
+    chat = Secretary()
+    chat.tags = "1. КАДРЫ\n- Поездки\nЧто-то ещё\n<b>Чужая</b>"
+    here = await place(chat, EnrichmentConfig(tags=True))
+    ids = {
+        name: (await here.app.tags.create(here.scope, here.base_id, name=name)).tag_id
+        for name in ("Кадры", "Поездки", "Склад")
+    }
+    document_id = await here.add()
+    assert await tags_of(here, document_id) == {"Кадры", "Поездки"}
+    for name, is_found in (("Поездки", True), ("Склад", False)):
+        scope = await here.app.access.bases(LOCAL_PRINCIPAL, [here.base_id], tag_ids=[ids[name]])
+        request = SearchRequest(query="проезд", mode=SearchMode.FULLTEXT, match_count=10)
+        assert bool((await here.app.search.search(scope, request)).results) is is_found
+    assert "Склад" in chat.prompts[0]
+
+
+async def test_new_tags_are_made_only_where_the_base_allows_them(place: Open) -> None:
+    chat = Secretary()
+    chat.tags = "Командировки\nЭтот документ рассказывает о многом и разном\n" + "я" * 41
+    here = await place(chat, EnrichmentConfig(tags=True))
+    assert await tags_of(here, await here.add()) == set()
+    assert chat.prompts == [], "there was nothing to choose from"
+    await here.app.bases.update(here.scope, here.base_id, enrichment=EnrichmentConfig(tags=True, new_tags=True))
+    document_id = await here.add("# Отпуск\n\nЕжегодный отпуск длится двадцать восемь дней подряд у всех.\n")
+    assert await tags_of(here, document_id) == {"Командировки"}
+
+
+async def test_tags_that_people_put_on_stay(place: Open) -> None:
+    chat = Secretary()
+    chat.tags = "Поездки"
+    here = await place(chat, EnrichmentConfig(tags=True))
+    own = await here.app.tags.create(here.scope, here.base_id, name="Моя")
+    await here.app.tags.create(here.scope, here.base_id, name="Поездки")
+    chat.gate = asyncio.Event()
+    document = await here.app.documents.add_text(here.scope, here.base_id, title="П", content=TEXT)
+    await chat.asked.wait()
+    await here.app.tags.put_on(here.scope, {document.document_id: [own.tag_id]})
+    chat.gate.set()
+    await here.app.jobs.idle()
+    assert await tags_of(here, document.document_id) == {"Моя", "Поездки"}

@@ -73,3 +73,20 @@ async def test_an_engine_that_misses_a_switch_is_told_again(new_world: Any, tmp_
     await world.chunks.set_enabled(await world.access.chunk(LOCAL_PRINCIPAL, chunk.chunk_id), chunk.chunk_id, False)
     await world.idle()
     assert not world.engine.rows[chunk.chunk_id].enabled
+
+
+async def test_an_engine_that_misses_that_a_document_is_switched_off_is_told_again(
+    new_world: Any, tmp_path: Any
+) -> None:
+    world = new_world(tmp_path)
+    world.failing("engine", "set_enabled", EngineError("down"), 1)
+    await world.start()
+    base = await world.base()
+    [done] = await world.settle(base.base_id, await world.add(base.base_id, "слово"))
+    scope = await world.scope(base.base_id)
+    [chunk] = (await world.chunks.browse(scope, done.document_id, Page())).items
+    for enabled in (False, True):
+        await world.documents.update(scope, done.document_id, enabled=enabled)
+        await world.idle()
+        assert world.engine.rows[chunk.chunk_id].enabled is enabled
+        assert world.engine.rows[chunk.chunk_id].vector is not None

@@ -12,7 +12,7 @@ from opora.prompt.fixed import fixed_text
 from opora.prompt.library import LANGUAGES, names, template_text, templates
 
 KNOWN = {"query", "rewritten_query", "contexts", "conversation", "language", "current_time", "items", "text"}
-KNOWN |= {"content", "title", "name", "count"}
+KNOWN |= {"content", "title", "name", "count", "tags", "new_tags"}
 REQUIRED = {
     ("system_prompt", ""): set(),
     ("context_template", ""): {"query", "contexts", "language"},
@@ -41,6 +41,7 @@ def test_the_described_files_are_there() -> None:
         "generate_questions",
         "generate_summary",
         "generate_table_summary",
+        "generate_tags",
         "graph_extraction",
         "generate_kb_description",
         "memory",

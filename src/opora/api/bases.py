@@ -95,6 +95,8 @@ class EnrichmentBody(BaseModel):
 
     summary: bool = False
     tables: bool = False
+    tags: bool = False
+    new_tags: bool = False
     questions: bool = False
     base_description: bool = False
     question_count: Annotated[int, Field(ge=1, le=MAX_QUESTION_COUNT)] = QUESTION_COUNT

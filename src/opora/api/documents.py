@@ -53,11 +53,9 @@ async def update(app: Opora, caller: Caller, document_id: Id, body: DocumentChan
     """Its title, description, metadata, folder and tags, the words of a text that was written here, and whether
     search sees it. What is left out stays; ``metadata`` and ``tag_ids`` are given whole."""
     scope = await app.access.document(caller, document_id)
-    changes = body.model_dump(exclude_none=True, exclude={"tag_ids", "enable_status", "content", "version"})
+    changes = body.model_dump(exclude_none=True, exclude={"enable_status", "content", "version"})
     if body.content is not None:
         await app.documents.rewrite(scope, document_id, body.content, version=body.version)
-    if body.tag_ids is not None:
-        await app.tags.put_on(scope, {document_id: body.tag_ids})
     enabled = None if body.enable_status is None else body.enable_status == "enabled"
     return ok(document_json(await app.documents.update(scope, document_id, **changes, enabled=enabled)))
 

@@ -14,6 +14,8 @@ MADE_BY_MODELS = (GENERATED_QUESTIONS, ENTITIES, RELATIONS)
 QUESTION_COUNT = 3
 MAX_QUESTION_COUNT = 10
 TOKEN_BUDGET = 20_000
+MAX_CHOSEN_TAGS = 5
+"""Tags that a model may put on one document."""
 
 
 class EnrichmentStep(StrEnum):
@@ -21,6 +23,7 @@ class EnrichmentStep(StrEnum):
 
     SUMMARY = "summary"
     TABLES = "tables"
+    TAGS = "tags"
     QUESTIONS = "questions"
     ENTITIES = "entities"
     """Wanted where a base keeps a graph (`IndexingStrategy.graph`)."""
@@ -32,6 +35,9 @@ class EnrichmentConfig:
 
     summary: bool = False
     tables: bool = False
+    tags: bool = False
+    new_tags: bool = False
+    """Whether a model may name tags that the base has not got yet."""
     questions: bool = False
     base_description: bool = False
     question_count: int = QUESTION_COUNT

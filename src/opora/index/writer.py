@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from opora.domain.errors import DimensionMismatch
-from opora.domain.knowledge import Chunk, IndexingStrategy
+from opora.domain.knowledge import Chunk, Document, IndexingStrategy
 from opora.domain.scope import Scope
 from opora.domain.search import IndexRow
 from opora.ports import SearchEngine, Vectors
@@ -30,6 +31,11 @@ def index_row(chunk: Chunk, indexing: IndexingStrategy, vector: Vectors | None =
         enabled=chunk.enabled,
         tag_ids=chunk.tag_ids,
     )
+
+
+def as_switched(chunks: Iterable[Chunk], document: Document) -> list[Chunk]:
+    """The chunks as search sees them: those of a document that is switched off are off."""
+    return [chunk if document.enabled else replace(chunk, enabled=False) for chunk in chunks]
 
 
 async def write_keywords(

@@ -12,7 +12,7 @@ from opora.domain.knowledge import Chunk, ChunkType, Document, KnowledgeBase, Pa
 from opora.domain.scope import Scope
 from opora.domain.steps import StepName
 from opora.domain.work import Work
-from opora.index.writer import write_vectors
+from opora.index.writer import as_switched, write_vectors
 from opora.jobs.enrich_queue import queue_enrichment
 from opora.jobs.ground import Ground
 from opora.jobs.pace import Pace
@@ -104,9 +104,11 @@ class Embedding:
             if document is not None and bases and not (_is_superseded(document) or document.is_cancelled):
                 identity = embedder.card.identity
                 limit = self._batch + len(skipped)
-                left = await stored.chunks.without_vector(scope, work.subject, identity, limit=limit)
+                # What came in before those under way is found once these are written.
+                start = under_way[-1].chunk_index if under_way else 0
+                left = await stored.chunks.without_vector(scope, work.subject, identity, limit=limit, start=start)
                 new = [chunk for chunk in left if chunk.chunk_id not in skipped][: self._batch]
-                return new, bases[0]
+                return as_switched(new, document), bases[0]
         return None
 
     async def _base(self, work: Work) -> KnowledgeBase | None:

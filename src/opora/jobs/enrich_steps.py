@@ -24,6 +24,7 @@ from opora.ingest.enrich.excerpt import excerpt
 from opora.ingest.enrich.facts import read_facts
 from opora.ingest.enrich.replies import read_questions, read_text
 from opora.jobs.desk import Desk
+from opora.jobs.enrich_tags import choose_tags
 from opora.jobs.graph import queue_graph
 from opora.ports import Repositories
 
@@ -127,6 +128,7 @@ STEPS: Mapping[EnrichmentStep, Step] = MappingProxyType(
     {
         EnrichmentStep.SUMMARY: summarise,
         EnrichmentStep.TABLES: describe_tables,
+        EnrichmentStep.TAGS: choose_tags,
         EnrichmentStep.QUESTIONS: ask_questions,
         EnrichmentStep.ENTITIES: name_entities,
     }

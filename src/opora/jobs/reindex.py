@@ -9,7 +9,7 @@ from opora.domain.knowledge import ParseStatus
 from opora.domain.steps import StepName
 from opora.domain.work import Work, WorkKind
 from opora.index.reading import READ_STEP
-from opora.index.writer import write_keywords
+from opora.index.writer import as_switched, write_keywords
 from opora.jobs.ground import Ground
 from opora.ports import Page
 
@@ -23,11 +23,12 @@ async def reindex(ground: Ground, work: Work) -> None:
     while bases:
         async with ground.database.read() as stored:
             chunks = (await stored.chunks.browse(scope, work.subject, page, with_forms=True)).items
-        if not chunks:
+            document = (await stored.documents.get_many(scope, [work.subject])).get(work.subject)
+        if not chunks or document is None:
             break
         with ground.steps.step(work, StepName.KEYWORDS) as counts:
             counts |= {"chunks": sum(chunk.is_searched for chunk in chunks)}
-            await write_keywords(ground.engine, scope, chunks, bases[0].indexing)
+            await write_keywords(ground.engine, scope, as_switched(chunks, document), bases[0].indexing)
         page = replace(page, page=page.page + 1)
     async with ground.database.begin() as stored:
         await ground.hold(stored, work)

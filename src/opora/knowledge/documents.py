@@ -16,6 +16,7 @@ from opora.domain.steps import Step
 from opora.domain.work import WorkKind
 from opora.knowledge.intake import SETTLED, checked_folder, visible
 from opora.knowledge.metadata import checked_metadata
+from opora.knowledge.tags import put_tags
 from opora.knowledge.versions import Versions
 from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress, SearchEngine
 from opora.text.fold import clean
@@ -86,8 +87,9 @@ class Documents(Versions):
         metadata: Mapping[str, Any] | None = None,
         folder: str | None = None,
         enabled: bool | None = None,
+        tag_ids: Collection[str] | None = None,
     ) -> Document:
-        """Change what is said of a document, or whether search sees it; its content stays.
+        """Change what is said of a document, its tags, or whether search sees it; its content stays. All or nothing.
 
         A document that is switched off is out of every search at once. The engine is told too, so that its rows take
         nobody else's place among the candidates.
@@ -104,21 +106,28 @@ class Documents(Versions):
                 updated_at=self._clock(),
             )
             await stored.documents.update(scope, document)
+            tagged: Mapping[str, tuple[str, ...]] = {}
+            if tag_ids is not None:
+                document, tagged = await put_tags(stored, scope, document, tag_ids)
             switched = document.enabled != before.enabled
-            if switched and document.enabled:
-                # Its chunks' own switches hold again.
+            if switched or tagged:
+                # What the engine knows of its rows is written by a worker, whatever becomes of telling it at once.
                 await stored.work.add(self._queued(document, WorkKind.REINDEX))
-            rows = await stored.chunks.ids(_of(scope, document)) if switched and not document.enabled else set()
-        if rows:
-            await self._switch_off(scope, document, rows)
+            hidden = await stored.chunks.ids(_of(scope, document)) if switched and not document.enabled else set()
+        await self._tell(scope, document, hidden, tagged)
         self._jobs.wake()
         return document
 
-    async def _switch_off(self, scope: Scope, document: Document, rows: Collection[str]) -> None:
+    async def _tell(
+        self, scope: Scope, document: Document, hidden: Collection[str], tagged: Mapping[str, tuple[str, ...]]
+    ) -> None:
         try:
-            await self._engine.set_enabled(scope, document.base_id, dict.fromkeys(rows, False))
+            if hidden:
+                await self._engine.set_enabled(scope, document.base_id, dict.fromkeys(hidden, False))
+            if tagged:
+                await self._engine.set_tags(scope, document.base_id, tagged)
         except EngineError as error:
-            log.warning("The engine was not told that %s is switched off: %s", document.document_id, error)
+            log.warning("The engine is told later that %s changed: %s", document.document_id, error)
 
     async def get_many(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
         """In the given order, each once; raises `NotFound` naming one that is not there."""

@@ -94,12 +94,10 @@ class Tags:
         async with self._database.begin() as stored:
             for document_id, given in tag_ids_by_document.items():
                 document = visible(await stored.documents.get(scope, document_id))
-                await _check_taggable(stored, document)
-                tag_ids = await checked_tags(stored, scope, document.base_id, given)
-                rows = await stored.tags.set_on_document(scope, document_id, tag_ids)
-                documents.append(replace(document, tag_ids=tag_ids))
+                document, rows = await put_tags(stored, scope, document, given)
+                documents.append(document)
                 await stored.work.add(self._rewrite(document, document_id))
-                told.append((document.base_id, {key: tag_ids for key, is_searched in rows.items() if is_searched}))
+                told.append((document.base_id, rows))
         for base_id, rows_of_base in told:
             await self._tell(scope, base_id, rows_of_base)
         return documents
@@ -114,6 +112,16 @@ class Tags:
 
     def _rewrite(self, of: Tag | Document, document_id: str) -> Work:
         return Work.new(WorkKind.REINDEX, document_id, of=of, work_id=self._new_id(), now=self._clock())
+
+
+async def put_tags(
+    stored: Repositories, scope: Scope, document: Document, given: Collection[str]
+) -> tuple[Document, dict[str, tuple[str, ...]]]:
+    """Give a document exactly these tags; returns it, and what the engine is to be told of its searched rows."""
+    await _check_taggable(stored, document)
+    tag_ids = await checked_tags(stored, scope, document.base_id, given)
+    rows = await stored.tags.set_on_document(scope, document.document_id, tag_ids)
+    return replace(document, tag_ids=tag_ids), {key: tag_ids for key, is_searched in rows.items() if is_searched}
 
 
 async def checked_tags(stored: Repositories, scope: Scope, base_id: str, tag_ids: Collection[str]) -> tuple[str, ...]:

@@ -178,8 +178,10 @@ class ChunkRepository(Protocol):
     async def browse(
         self, scope: Scope, document_id: str, page: Page, *, with_forms: bool = False
     ) -> Listed[Chunk]: ...
-    async def without_vector(self, scope: Scope, document_id: str, model: str, *, limit: int) -> list[Chunk]:
-        """Searched chunks whose vector by ``model`` is not in the engine yet, in order of index."""
+    async def without_vector(
+        self, scope: Scope, document_id: str, model: str, *, limit: int, start: int = 0
+    ) -> list[Chunk]:
+        """Searched chunks whose vector by ``model`` is not in the engine yet, in order of index, from ``start`` on."""
         ...
 
     async def mark_embedded(self, scope: Scope, chunk_ids: Collection[str], model: str) -> None: ...

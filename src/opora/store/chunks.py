@@ -112,9 +112,11 @@ class SqlChunks:
         rows = await self._connection.execute(query.limit(page.page_size).offset(page.offset))
         return Listed(items=tuple(_to_chunk(row) for row in rows), total=total or 0)
 
-    async def without_vector(self, scope: Scope, document_id: str, model: str, *, limit: int) -> list[Chunk]:
+    async def without_vector(
+        self, scope: Scope, document_id: str, model: str, *, limit: int, start: int = 0
+    ) -> list[Chunk]:
         """Unmarked ones first and by themselves: that is a walk along an index, however long the document is."""
-        mine = sa.and_(_c.document_id == document_id, _c.is_searched, of_chunks(scope))
+        mine = sa.and_(_c.document_id == document_id, _c.is_searched, _c.chunk_index >= start, of_chunks(scope))
         query = sa.select(chunks).where(mine).order_by(_c.chunk_index).limit(limit)
         rows = (await self._connection.execute(query.where(_c.embedded_by == ""))).all()
         if not rows:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from opora.domain.errors import Unavailable
 from opora.store.connection import Connection
 
-HEAD = "0017"
+HEAD = "0018"
 """The newest migration; a test compares it with the folder."""
 
 FOLDER = Path(__file__).parent / "migrations"

@@ -148,7 +148,7 @@ chunks = sa.Table(
     _text("metadata"),
     _text("embedded_by"),
     sa.Index(None, "document_id", "chunk_index"),
-    sa.Index(None, "document_id", "embedded_by", "chunk_index"),
+    sa.Index(None, "document_id", "is_searched", "embedded_by", "chunk_index"),
     sa.Index(None, "base_id"),
     sa.Index(None, "parent_chunk_id"),
 )
