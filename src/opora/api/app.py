@@ -38,6 +38,8 @@ from opora.api.middleware.failures import FailureMiddleware
 from opora.api.middleware.headers import SecurityHeadersMiddleware
 from opora.api.middleware.origin import OriginMiddleware
 from opora.api.middleware.request_id import RequestIdMiddleware
+from opora.api.pages import presentation
+from opora.api.pages import search as search_page
 from opora.api.principal import App, authenticated
 from opora.chat.pictures import MAX_GIVEN_BYTES, MAX_PICTURES
 
@@ -98,6 +100,8 @@ def create_app(app: App) -> FastAPI:
     http.include_router(health.router)
     docs.install(http)
     page.install(http)
+    search_page.install(http)
+    presentation.install(http)
     settings = app.settings
     # The last one added is the outermost.
     http.add_middleware(BodyLimitMiddleware, limit=body_limit(settings.upload_limit))

@@ -1,0 +1,1 @@
+"""Pages that the server writes itself: they need no JavaScript."""
