@@ -13,6 +13,7 @@ from opora.domain.errors import Busy
 if TYPE_CHECKING:
     import httpx2
 
+    from opora.mcp.service import Service
     from opora.settings import Settings
 
 PREFIX = "/api/v1"
@@ -91,6 +92,12 @@ class Client:
                 async for line in _lines(response.aiter_bytes()):
                     if line.startswith(b"data:"):
                         yield json.loads(line[5:])
+
+    def service(self) -> Service:
+        """The same connection, as tools of assistants use it."""
+        from opora.mcp.service import Service
+
+        return Service(self._http)
 
     async def settle(self, *, seconds: float) -> None:
         """Inside this process: let the work that was begun come to its end, for so long."""

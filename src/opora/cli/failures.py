@@ -55,7 +55,7 @@ def log_for_operators(settings: Settings) -> None:
     """For the server: lines with time and place, and the traces of what went wrong."""
     logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format=_LONG)
     if settings.log_level.upper() != "DEBUG":
-        for name in ("alembic", "httpx2", "uvicorn.error"):
+        for name in ("alembic", "httpx2", "mcp", "uvicorn.error"):
             logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -17,6 +17,7 @@ from opora.cli import (
     eval,
     faq,
     ingest,
+    mcp,
     pipeline,
     search,
     serve,
@@ -35,6 +36,7 @@ app.command()(serve.serve)
 app.command()(ingest.ingest)
 app.command()(search.search)
 app.command()(ask.ask)
+app.command()(mcp.mcp)
 app.add_typer(agents.app)
 app.add_typer(bases.app)
 app.add_typer(documents.app)

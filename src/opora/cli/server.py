@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,14 @@ from opora.cli.exits import Exit, fail
 
 if TYPE_CHECKING:
     import uvicorn
+    from fastapi import FastAPI
 
     from opora.bootstrap import App
     from opora.settings import Settings
 
 BACKLOG = 2048
 DRAIN_SECONDS = 3
+INSIDE_SECONDS = 300
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}
 
 
@@ -88,9 +90,37 @@ async def _serve(settings: Settings, demo: Path | None) -> int:
 
 
 async def _serve_app(app: App, listener: socket.socket, stop: Stop, demo: Path | None) -> None:
+    async with application(app) as http:
+        await _serve_http(app, http, listener, stop, demo)
+
+
+@contextlib.asynccontextmanager
+async def application(app: App) -> AsyncIterator[FastAPI]:
+    """The HTTP surface, with the door for assistants where their library is installed."""
+    from opora.api.app import create_app
+
+    http = create_app(app)
+    try:
+        from opora.mcp.http import PATH, McpDoor
+    except ImportError:
+        yield http
+        return
+    import httpx2
+    from starlette.routing import Route
+
+    from opora.cli.transport import InProcessTransport
+
+    transport = InProcessTransport(http)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=INSIDE_SECONDS) as inside:
+        door = McpDoor(inside, app.access.authenticate)
+        http.router.routes.insert(0, Route(PATH, endpoint=door))
+        async with door.running():
+            yield http
+
+
+async def _serve_http(app: App, http: FastAPI, listener: socket.socket, stop: Stop, demo: Path | None) -> None:
     import uvicorn
 
-    from opora.api.app import create_app
     from opora.bootstrap.collector import settle_collector
 
     settings = app.settings
@@ -107,9 +137,7 @@ async def _serve_app(app: App, listener: socket.socket, stop: Stop, demo: Path |
             yield
 
     server = Server(
-        uvicorn.Config(
-            create_app(app), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=DRAIN_SECONDS
-        )
+        uvicorn.Config(http, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=DRAIN_SECONDS)
     )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     ending = asyncio.create_task(_end(server, stop))
