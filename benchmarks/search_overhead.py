@@ -27,6 +27,7 @@ from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 from opora.domain.search import IndexRow, SearchMode, SearchRequest
 from opora.engines.directory import EngineDirectory
 from opora.engines.sqlite import SqliteEngine
+from opora.models.single import SingleEmbedder
 from opora.ports import EmbedderCard, Vectors
 from opora.retrieve.search import Search
 from opora.retrieve.targets import pool_size
@@ -190,7 +191,7 @@ async def measure(rows: int, *, queries: int = QUERIES) -> dict[str, dict[str, f
         search = Search(
             database=database,
             engines=EngineDirectory({"sqlite": house.engine}, default="sqlite"),
-            embedder=Given(dict(zip(questions, given, strict=True))),
+            embedders=SingleEmbedder(Given(dict(zip(questions, given, strict=True)))),
         )
         for base_id, matrix in vectors.items():
             await house.fill(base_id, matrix, texts(rng, len(matrix)))

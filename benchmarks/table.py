@@ -53,6 +53,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(name="search_overhead", quick={"sizes": [1_000], "queries": 5}),
     Benchmark(name="pipeline_speed", quick={"rounds": 50, "real_rounds": 5}),
     Benchmark(name="chat_speed", quick={"chunks": 100, "questions": 6}),
+    Benchmark(name="retriever_doors", quick={"chunks": 100, "questions": 10}),
     Benchmark(name="pure_speed"),
     Benchmark(name="stream_speed", quick={"followers": 20, "events": 40}),
     Benchmark(name="stream_load", quick={"answers": 10, "words": 5, "replayed": 1_000}),
@@ -174,6 +175,16 @@ AIMS: tuple[Aim, ...] = (
         path=["first in its session", "p50_ms"],
         most=8,
         unit="ms",
+    ),
+    *(
+        Aim(
+            what=f"what HTTP adds to a search of the retriever, {mode}, p50",
+            benchmark="retriever_doors",
+            path=[mode, "http_adds_p50_ms"],
+            most=1.5,
+            unit="ms",
+        )
+        for mode in ("semantic", "fulltext", "hybrid")
     ),
     *(
         Aim(

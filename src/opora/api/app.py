@@ -88,6 +88,8 @@ def create_app(app: App) -> FastAPI:
     )
     http.state.opora = app
     errors.install(http)
+    # First, because a request is held against one route after another, and this one is asked for most.
+    http.include_router(retriever.router, prefix=RETRIEVER_PREFIX, dependencies=[Depends(authenticated)])
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(authenticated)])
     for module in _ROUTERS:
         api.include_router(module.router)
@@ -96,7 +98,6 @@ def create_app(app: App) -> FastAPI:
     for module in (openai.chat, openai.vectors):
         known.include_router(module.router)
     http.include_router(known)
-    http.include_router(retriever.router, prefix=RETRIEVER_PREFIX, dependencies=[Depends(authenticated)])
     http.include_router(health.router)
     docs.install(http)
     page.install(http)

@@ -31,7 +31,7 @@ def listed(found: Listed[T], page: Page, shape: Callable[[T], dict[str, Any]]) -
     return ok([shape(item) for item in found.items], total=found.total, page=page.page, page_size=page.page_size)
 
 
-def _page(
+async def _page(
     page: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 1,
     page_size: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = 20,
 ) -> Page:

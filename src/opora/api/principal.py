@@ -19,7 +19,8 @@ _bearer = HTTPBearer(auto_error=False, description="A configured key.")
 _key_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A configured key.")
 
 
-def _app(request: Request) -> App:
+# Not async for their own sake: a plain function would be run in a thread, twice a request.
+async def _app(request: Request) -> App:
     app: App = request.app.state.opora
     return app
 
@@ -27,7 +28,7 @@ def _app(request: Request) -> App:
 Opora = Annotated[App, Depends(_app)]
 
 
-def authenticated(
+async def authenticated(
     app: Opora,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
     key: Annotated[str | None, Depends(_key_header)],

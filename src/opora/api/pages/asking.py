@@ -33,7 +33,7 @@ class Asking:
         return "post" if self.needs_key else "get"
 
 
-def _by_address(
+async def _by_address(
     app: Opora,
     request: Request,
     q: Annotated[str, Query()] = "",
@@ -44,7 +44,7 @@ def _by_address(
     return _asking(app, request, q, search_type, lang, document, "")
 
 
-def _by_form(
+async def _by_form(
     app: Opora,
     request: Request,
     q: Annotated[str, Form()] = "",

@@ -54,11 +54,14 @@ def search(
 
 
 def read_vectors(connection: apsw.Connection, base: int, chunk_ids: Collection[str]) -> dict[str, Scores]:
-    """The stored vectors of a base's rows, by chunk id."""
+    """The stored vectors of a base's rows, by chunk id.
+
+    The order of the joins is given: left to itself SQLite begins with all vectors, which takes twenty times as long.
+    """
     found = fetch(
         connection,
         "SELECT row.chunk_id, vector.data FROM json_each(?) AS wanted"
-        " JOIN row ON row.base = ? AND row.chunk_id = wanted.value JOIN vector ON vector.slot = row.slot",
+        " CROSS JOIN row ON row.base = ? AND row.chunk_id = wanted.value CROSS JOIN vector ON vector.slot = row.slot",
         (json.dumps(sorted(chunk_ids)), base),
     )
     return {chunk_id: np.frombuffer(data, np.float32) for chunk_id, data in found}
