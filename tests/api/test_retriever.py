@@ -12,7 +12,9 @@ import pytest
 from pydantic import SecretStr
 
 from opora.bootstrap import App
+from opora.domain.knowledge import BaseType
 from opora.domain.scope import LOCAL_PRINCIPAL
+from opora.ingest.faq_rows import draft_of
 from opora.settings import Settings
 
 from .conftest import QUESTION, STRANGER, add_base, add_text, client_of, scope_of
@@ -202,3 +204,24 @@ async def test_a_replaced_document_is_found_in_its_new_words_only(embedded: App,
     assert await everything() == after
     await embedded.documents.delete(scope, document_id)
     assert await everything() == ""
+
+
+@pytest.mark.parametrize("mode", ["semantic", "fulltext", "hybrid"])
+async def test_an_entry_is_found_by_its_questions_and_silent_on_those_it_must_not_answer(
+    embedded: App, retriever: httpx2.AsyncClient, mode: str
+) -> None:
+    base = await embedded.bases.create(scope_of(LOCAL_PRINCIPAL), name="Вопросы", base_type=BaseType.FAQ)
+    scope = scope_of(LOCAL_PRINCIPAL, base.base_id)
+    entry = {
+        "standard_question": "Как вернуть товар?",
+        "similar_questions": "Возврат товара",
+        "negative_questions": "Как вернуть товар по гарантии?",
+        "answers": "Заполните форму.",
+    }
+    record = await embedded.faq.create(scope, base.base_id, draft_of(entry))
+    await embedded.jobs.idle()
+    asked = {"search_type": mode, "knowledge_base_ids": [base.base_id]}
+    (found,) = (await ask(retriever, query="Возврат товара", **asked))["results"]
+    assert found["chunk_id"] == record.entry_id
+    assert "Заполните форму." in found["content"]
+    assert (await ask(retriever, query="как вернуть товар по гарантии?", **asked))["results"] == []

@@ -7,12 +7,13 @@ import pytest
 
 from opora.domain.context import ContextQuery
 from opora.domain.errors import EngineError, InvalidInput, ModelError, ModelNotConfigured, NotFound
-from opora.domain.knowledge import IndexingStrategy
+from opora.domain.knowledge import IndexingStrategy, KnowledgeBase
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 from opora.domain.search import Capability, EngineHit, ScoreKind, SearchMode
+from opora.ports import QuestionVector
 from opora.retriever.fusion import CANDIDATES
 
-from .conftest import HandVectoriser, Shelf
+from .conftest import HandVectoriser, Shelf, unit
 
 QUESTION = "Когда возмещают проезд?"
 TRAVEL = [
@@ -286,3 +287,25 @@ async def test_full_text_is_of_use_in_english_and_chinese_too(shelf: Shelf, quer
     texts = ["The handbook is for all employees.", "员工手册：报销制度", "Расчёт отпускных"]
     await shelf.document(base, "d", [(text, None) for text in texts])
     assert [one.chunk_id for one in (await shelf.ask(query, SearchMode.FULLTEXT)).results] == [wanted]
+
+
+async def test_bases_of_several_models_are_each_asked_by_their_own(shelf: Shelf) -> None:
+    class ByBase(HandVectoriser):
+        async def vectorise(self, question: str, base: KnowledgeBase | None = None) -> QuestionVector:
+            assert base is not None
+            self.asked.append(base.own_model_id)
+            numbers = (1, 0, 0) if base.own_model_id else (0, 1)
+            return QuestionVector(identity=base.embedding_model_id, vector=unit(*numbers))
+
+    first = await shelf.base("first", embedding_model_id="two")
+    also = await shelf.base("also", embedding_model_id="two")
+    other = await shelf.base("other", embedding_model_id="three", own_model_id="m-3")
+    await shelf.document(first, "a", [("Первый", (0.1, 1))])
+    await shelf.document(also, "b", [("Второй", (0, 1))])
+    await shelf.document(other, "c", [("Третий", (1, 0.3, 0)), ("Третий, дальше", (1, 0.3, 0.1))])
+    vectoriser = ByBase({})
+    query = ContextQuery(question="q", limit=3)
+    answer = await shelf.retriever(vectoriser=vectoriser).search(shelf.scope(), query)
+    assert [one.chunk_id for one in answer.results if not one.neighbour_of] == ["b-0", "a-0", "c-0"]
+    assert [(one.chunk_id, one.neighbour_of) for one in answer.results if one.neighbour_of] == [("c-1", "c-0")]
+    assert sorted(vectoriser.asked) == ["", "m-3"], "one vector for each model"

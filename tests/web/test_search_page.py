@@ -186,3 +186,10 @@ def test_the_conversation_page_leads_to_both(page: Page) -> None:
     page.get_by_role("link", name="Беседа").click()
     page.get_by_role("link", name="Как это работает").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Как документ становится фрагментами")
+
+
+@pytest.mark.parametrize("page", [NO_SCRIPTS], indirect=True)
+def test_without_scripts_the_conversation_page_leads_to_the_search(page: Page) -> None:
+    page.goto("/")
+    page.locator("noscript a").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Поиск по документам")
