@@ -9,11 +9,20 @@ import pytest
 from opora.domain.question import Draft, Question
 from opora.domain.scope import LOCAL_PRINCIPAL, BaseRef, Scope
 
+from .servers.nats import nats_server
 from .servers.neo4j import neo4j_server
 from .servers.postgres import postgres_server, postgres_url
 from .servers.redis import own_redis, redis_program, redis_server
 
-__all__ = ["neo4j_server", "own_redis", "postgres_server", "postgres_url", "redis_program", "redis_server"]
+__all__ = [
+    "nats_server",
+    "neo4j_server",
+    "own_redis",
+    "postgres_server",
+    "postgres_url",
+    "redis_program",
+    "redis_server",
+]
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from opora.domain.errors import InvalidInput
+from opora.domain.roles import Role
 
 MIB = 1024 * 1024
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -92,6 +93,23 @@ class Settings(BaseSettings):
     fetch_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Inner hosts (host or host:port), comma-separated, from which documents may be fetched.",
+    )
+
+    role: Role = Field(
+        default=Role.ALL,
+        description="What this process does: all, ingestor (models and workers) or retriever (search alone).",
+    )
+    nats_url: SecretStr | None = Field(
+        default=None, description="NATS, such as nats://host:4222; empty: no broker.", validation_alias="NATS_URL"
+    )
+    nats_prefix: str = Field(
+        default="opora",
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        description="Begins the names of streams, so that installations can share a broker.",
+        validation_alias="NATS_PREFIX",
+    )
+    queue_limit: int = Field(
+        default=10_000, ge=0, description="Documents and other work that may wait; more are refused for now. 0: any."
     )
 
     engine: str = Field(default="sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")

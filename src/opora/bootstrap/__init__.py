@@ -8,12 +8,13 @@ from typing import Any
 from opora.bootstrap.app import App
 from opora.bootstrap.models import Models
 from opora.bootstrap.outside import order
+from opora.bootstrap.sharing import is_shared as can_share
 from opora.domain.errors import InvalidInput
 from opora.pipeline.builder import PRESETS
 from opora.settings import Settings
 from opora.store import backup, owner
 
-__all__ = ["App", "Models", "plugin_order", "read_backup", "serving_at", "write_backup"]
+__all__ = ["App", "Models", "can_share", "plugin_order", "read_backup", "serving_at", "write_backup"]
 
 
 def serving_at(settings: Settings) -> str:

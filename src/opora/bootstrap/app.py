@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from opora.access.access import Access
+from opora.bootstrap.buses import check_role, make_bus, make_vectoriser, make_work_stream
 from opora.bootstrap.checks import (
+    check_bus,
     check_chat,
     check_database,
     check_embedder,
@@ -41,10 +43,13 @@ from opora.chat.service import Chat
 from opora.chat.sessions import Sessions
 from opora.chat.settings import checked, effective
 from opora.chat.titles import Titles
+from opora.domain.errors import NotFound
+from opora.domain.knowledge import KnowledgeBase
 from opora.domain.scope import DEFAULT_TENANT_ID, Principal
 from opora.domain.settings import Effective
+from opora.domain.work import Work
 from opora.jobs.ground import Ground
-from opora.jobs.runner import JobRunner
+from opora.jobs.runner import JobRunner, Retries
 from opora.knowledge.addresses import Addresses
 from opora.knowledge.base_copies import BaseCopies
 from opora.knowledge.base_index import BaseIndex
@@ -59,7 +64,7 @@ from opora.knowledge.transfers import Transfers
 from opora.net.client import GuardedClient
 from opora.pipeline.fallback import Fallback
 from opora.pipeline.services import Services
-from opora.ports import Embedder, EmbedderCard, PageReader, Reranker, SearchEngine, StreamLog, Vectoriser
+from opora.ports import Embedder, EmbedderCard, Jobs, PageReader, Reranker, SearchEngine, StreamLog, Vectoriser
 from opora.retrieve.gate import OperatingPoint
 from opora.retrieve.search import Search
 from opora.retriever.search import ContextSearch
@@ -71,8 +76,12 @@ from opora.store.ids import new_id
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
+    from opora.bus.connection import Bus
+    from opora.bus.wake import WorkStream
     from opora.ingest.limits import ParseLimits
 
+SHARED_ATTEMPTS = 5
+"""How often workers of several processes try a document before they give it up."""
 KEY_PRINCIPAL = Principal(tenant_id=DEFAULT_TENANT_ID, user_id="key", is_admin=True)
 
 
@@ -99,6 +108,8 @@ class App:
     search: Search
     ranked_search: RankedSearch
     vectoriser: Vectoriser
+    local_vectoriser: Vectoriser
+    """That of this process, whatever its role."""
     context: ContextSearch
     sessions: Sessions
     branches: Branches
@@ -121,6 +132,8 @@ class App:
         self._closing = AsyncExitStack()
         self._owner: owner.FolderOwner | None = None
         self._is_alone = True
+        self._bus: Bus | None = None
+        self._work_stream: WorkStream | None = None
 
     @classmethod
     async def open(cls, settings: Settings, *, models: Models | None = None, tracer: Tracer | None = None) -> Self:
@@ -132,6 +145,7 @@ class App:
         async with AsyncExitStack() as stack:
             folder = owner.FolderOwner.take(settings.data)
             stack.callback(folder.release)
+            check_role(settings)
             models = models or await make_models(settings, stack)
             app = cls(settings, models, make_search_engine(settings), tracer)
             app._owner = folder
@@ -180,8 +194,9 @@ class App:
             check_chat(self._models.chat),
             check_reranker(self._models.reranker),
         ]
-        # Questions are answered without a graph too: it is shown, and does not decide.
-        return {"ready": all(check["ok"] for check in checks), "checks": [*checks, await check_graph(self._graph)]}
+        # Questions are answered without a graph or a broker too: these are shown, and do not decide.
+        beside = [await check_graph(self._graph), *([await check_bus(self._bus)] if self._bus else [])]
+        return {"ready": all(check["ok"] for check in checks), "checks": [*checks, *beside]}
 
     async def _put_together(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> None:
         """In the order in which one stands on the other; workers start last."""
@@ -194,9 +209,15 @@ class App:
         self._open_conversation(orchestrator, installation)
         await self.chat.start()
         stack.push_async_callback(self.chat.close)
-        await self.jobs.start(alone=self._is_alone)
+        if self.settings.role.works:
+            await self.jobs.start(alone=self._is_alone)
         await self._database.started()
         stack.push_async_callback(self.jobs.close)
+        if self._bus is not None and self._work_stream is not None:
+            stack.push_async_callback(self._bus.close)
+            stack.push_async_callback(self._work_stream.close)
+            self._bus.start()
+            self._work_stream.start()
 
     async def _open_stores(self, stack: AsyncExitStack) -> None:
         from opora.store.blobs import FileBlobs
@@ -222,6 +243,7 @@ class App:
         stack.push_async_callback(self._graph.close)
         self._parser = parser = ChildParser(limits=_parse_limits(self.settings))
         stack.push_async_callback(parser.close)
+        self._bus = make_bus(self)
         self.jobs = JobRunner(
             Ground(
                 database=database,
@@ -235,26 +257,60 @@ class App:
                 scope_of=self.access.worker,
                 clock=now,
                 new_id=new_id,
-            )
+            ),
+            retries=Retries(attempts=SHARED_ATTEMPTS) if self._bus else None,
+            given_up=self._bury,
         )
+        jobs = self._announced()
         model = self._card.identity if self._card else ""
-        self.bases = Bases(database, self.jobs, clock=now, new_id=new_id, store=self._engine.name, model=model)
-        self.copies = BaseCopies(database, self.jobs, clock=now, new_id=new_id)
-        self.index = BaseIndex(database, self._engine, self.jobs, clock=now, new_id=new_id)
+        self.bases = Bases(database, jobs, clock=now, new_id=new_id, store=self._engine.name, model=model)
+        self.copies = BaseCopies(database, jobs, clock=now, new_id=new_id)
+        self.index = BaseIndex(database, self._engine, jobs, clock=now, new_id=new_id)
         self.documents = Documents(
-            database, blobs, parser, self._engine, self.jobs, clock=now, new_id=new_id, upload_limit=upload_limit
+            database,
+            blobs,
+            parser,
+            self._engine,
+            jobs,
+            clock=now,
+            new_id=new_id,
+            upload_limit=upload_limit,
+            queue_limit=self.settings.queue_limit,
         )
         fetcher = make_fetcher(self.settings)
         stack.push_async_callback(fetcher.close)
         self.addresses = Addresses(self.documents, fetcher, limit=upload_limit)
-        self.transfers = Transfers(database, blobs, self.jobs, clock=now, new_id=new_id)
-        self.chunks = Chunks(database, self._engine, self.jobs, clock=now, new_id=new_id)
-        self.tags = Tags(database, self._engine, self.jobs, clock=now, new_id=new_id)
-        self.chunk_edits = ChunkEdits(
-            database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id
-        )
-        self.faq = FaqEntries(database, self._engine, self.jobs, embedders=self._embedders, clock=now, new_id=new_id)
-        self.faq_imports = FaqImports(database, self.jobs, parser, clock=now, new_id=new_id)
+        self.transfers = Transfers(database, blobs, jobs, clock=now, new_id=new_id)
+        self.chunks = Chunks(database, self._engine, jobs, clock=now, new_id=new_id)
+        self.tags = Tags(database, self._engine, jobs, clock=now, new_id=new_id)
+        self.chunk_edits = ChunkEdits(database, self._engine, jobs, embedders=self._embedders, clock=now, new_id=new_id)
+        self.faq = FaqEntries(database, self._engine, jobs, embedders=self._embedders, clock=now, new_id=new_id)
+        self.faq_imports = FaqImports(database, jobs, parser, clock=now, new_id=new_id)
+
+    def _announced(self) -> Jobs:
+        """The workers as use cases see them: those of this process, or of all that hear of work over the bus."""
+        if self._bus is None:
+            return self.jobs
+        from opora.bus.jobs import AnnouncedJobs
+
+        self._work_stream = make_work_stream(self.settings, self._bus, self.jobs.looked)
+        return AnnouncedJobs(self.jobs, self._work_stream)
+
+    def _bury(self, work: Work, reason: str) -> None:
+        """The reason stands on the document too."""
+        if self._work_stream is not None:
+            letter = {"kind": work.kind.value, "subject": work.subject, "knowledge_base_id": work.base_id}
+            self._work_stream.give_up({**letter, "tenant_id": work.tenant_id, "reason": reason})
+
+    async def base_of(self, tenant_id: str, base_id: str) -> KnowledgeBase | None:
+        """For questions of other processes of the installation."""
+        if not base_id:
+            return None
+        async with self._database.read() as stored:
+            found = await stored.bases.find(tenant_id, [base_id])
+        if not found:
+            raise NotFound("There is no such knowledge base.", details={"base_id": base_id})
+        return found[0]
 
     def _open_pipeline(self, installation: Mapping[str, Any], stack: AsyncExitStack) -> Orchestrator:
         """Search, and the plugins that a question goes through."""
@@ -271,7 +327,8 @@ class App:
             defaults=effective(card=card, installation=installation, request={}),
         )
         self.ranked_search = RankedSearch(self.search, self.registry)
-        self.vectoriser = LocalVectoriser(self._embedders)
+        self.local_vectoriser = LocalVectoriser(self._embedders)
+        self.vectoriser = make_vectoriser(self.settings, self._bus, self.local_vectoriser)
         self.context = ContextSearch(
             database=self._database,
             engines=engines,

@@ -6,10 +6,13 @@ import asyncio
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opora.domain.errors import OporaError
 from opora.ports import ChatModel, Database, Embedder, EntityGraph, Reranker, SearchEngine, StreamLog
+
+if TYPE_CHECKING:
+    from opora.bus.connection import Bus
 
 TRIED_BYTES = 64 * 1024
 """More than a file system keeps in what it has reserved for names."""
@@ -78,6 +81,14 @@ async def check_graph(graph: EntityGraph) -> dict[str, Any]:
         return _fine("graph of entities", await graph.check())
     except OporaError as error:
         return _failed("graph of entities", error)
+
+
+async def check_bus(bus: Bus) -> dict[str, Any]:
+    """Words are searched and documents taken in without it too."""
+    try:
+        return _fine("broker", await bus.check())
+    except OporaError as error:
+        return _failed("broker", error)
 
 
 def check_reranker(reranker: Reranker | None) -> dict[str, Any]:

@@ -31,6 +31,8 @@ async def make_models(settings: Settings, stack: AsyncExitStack) -> Models:
     from opora.models.table import EMBEDDERS, load
 
     embedder: CheckedEmbedder | None = None
+    if not settings.role.works:
+        settings = settings.model_copy(update={"embedding": "none"})
     if settings.embedding == "local":
         threads = settings.embedding_threads or os.cpu_count() or 1
         embedder = CheckedEmbedder(load(EMBEDDERS, "local")(settings.data / "models", threads=threads))

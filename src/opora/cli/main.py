@@ -22,6 +22,7 @@ from opora.cli import (
     search,
     serve,
     settings,
+    worker,
 )
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ app.command()(ingest.ingest)
 app.command()(search.search)
 app.command()(ask.ask)
 app.command()(mcp.mcp)
+app.command()(worker.worker)
 app.add_typer(agents.app)
 app.add_typer(bases.app)
 app.add_typer(documents.app)

@@ -9,12 +9,16 @@ from typing import Annotated
 import typer
 
 from opora.cli.exits import Exit, fail
+from opora.domain.roles import Role
 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (OPORA_HOST).")] = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on, 0 for a free one (OPORA_PORT).")
+    ] = None,
+    role: Annotated[
+        Role | None, typer.Option(help="What this process does: all, ingestor or retriever (OPORA_ROLE).")
     ] = None,
     demo: Annotated[
         Path | None,
@@ -28,7 +32,7 @@ def serve(
     from opora.cli.session import load_settings
 
     settings = load_settings()
-    changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    changes = {name: value for name, value in (("host", host), ("port", port), ("role", role)) if value is not None}
     settings = settings.model_copy(update=changes)
     log_for_operators(settings)
     with reported(settings):

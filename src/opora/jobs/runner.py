@@ -51,6 +51,10 @@ class Retries:
         return min(self.longest, self.first * 2.0 ** min(attempts, 30))
 
 
+def _nobody(work: Work, reason: str) -> None:
+    """Tells nobody."""
+
+
 class JobRunner:
     """The workers of one process, and the `Jobs` port by which use cases wake them and wait for them."""
 
@@ -63,7 +67,9 @@ class JobRunner:
         retries: Retries | None = None,
         batch: int = BATCH,
         safety_seconds: float = 5.0,
+        given_up: Callable[[Work, str], None] = _nobody,
     ) -> None:
+        """``given_up`` is told of work that is not tried again, and why."""
         self._ground = ground
         self._retries = retries or Retries()
         self._queues = [READS] * readers + [EMBEDS] * embedders + [WRITES]
@@ -77,6 +83,7 @@ class JobRunner:
         self._changes = 0
         self._running: dict[str, tuple[Work, asyncio.Future[None]]] = {}
         self._interrupted: set[str] = set()
+        self._given_up = given_up
 
     async def start(self, *, alone: bool = True) -> None:
         """Put right what an earlier process left, then work. ``alone``: no other server has these documents."""
@@ -116,6 +123,18 @@ class JobRunner:
 
     def seconds_for(self, chunks: int) -> float | None:
         return self._pace.seconds_for(chunks)
+
+    async def looked(self) -> None:
+        """Have the workers look at the queue, and wait until nothing due waits that they could take now."""
+        self.wake()
+        while self._tasks:
+            seen = self._changes
+            async with self._ground.database.read() as stored:
+                if not await stored.work.is_due(self._ground.clock()):
+                    return
+            if len(self._running) >= len(self._queues):
+                return
+            await self.changed(seen)
 
     async def idle(self) -> None:
         """Wait until nothing is queued any more."""
@@ -202,6 +221,7 @@ class JobRunner:
                 await fail(self._ground, held, error.reason, _in_words(error))
             elif held.attempts + 1 >= self._retries.attempts and held.kind in _GIVEN_UP:
                 log.error("%s %s is given up.", held.kind, held.subject, exc_info=error)
+                self._given_up(held, _in_words(error))
                 await fail(self._ground, held, _GIVEN_UP[held.kind], _in_words(error))
             else:
                 await self._retry(held, error)

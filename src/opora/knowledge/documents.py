@@ -45,8 +45,11 @@ class Documents(Versions):
         clock: Clock,
         new_id: NewId,
         upload_limit: int,
+        queue_limit: int = 0,
     ) -> None:
-        super().__init__(database, blobs, jobs, clock=clock, new_id=new_id, upload_limit=upload_limit)
+        super().__init__(
+            database, blobs, jobs, clock=clock, new_id=new_id, upload_limit=upload_limit, queue_limit=queue_limit
+        )
         self._parser = parser
         self._engine = engine
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from opora.domain.errors import Conflict, InvalidInput, NotFound, TooLarge
+from opora.domain.errors import Busy, Conflict, InvalidInput, NotFound, TooLarge
 from opora.domain.faq import FAQ_FILE_TYPE
 from opora.domain.knowledge import Document, Origin, ParseReason, ParseStatus
 from opora.domain.scope import Scope
@@ -34,13 +34,16 @@ class Intake:
         clock: Clock,
         new_id: NewId,
         upload_limit: int = UPLOAD_LIMIT,
+        queue_limit: int = 0,
     ) -> None:
+        """``queue_limit`` is how much work may wait before more is refused; 0 is any."""
         self._database = database
         self._blobs = blobs
         self._jobs = jobs
         self._clock = clock
         self._new_id = new_id
         self._upload_limit = upload_limit
+        self._queue_limit = queue_limit
         self._replacing = asyncio.Lock()
 
     async def add_file(
@@ -63,6 +66,7 @@ class Intake:
         from the same source give the existing document back.
         """
         self._check_size(data)
+        await self._check_queue()
         file_hash = await hash_of(data)
         now = self._clock()
         name = clean_file_name(file_name)
@@ -90,6 +94,18 @@ class Intake:
                 earlier = await _of_source(stored, scope, base_id, document.source)
             replaced = None if earlier is None else await self._replace(scope, earlier, document, data)
             return replaced or await self._add(scope, document, data)
+
+    async def _check_queue(self) -> None:
+        """Raises `Busy` where too much waits already: whoever uploads waits, and nothing piles up without end."""
+        if self._queue_limit:
+            async with self._database.read() as stored:
+                waiting = await stored.work.pending()
+            if waiting >= self._queue_limit:
+                raise Busy(
+                    f"{waiting:,} pieces of work wait already; no more documents are taken in just now.",
+                    hint="Try again later, or start more workers (opora worker).",
+                    details={"waiting": waiting, "limit": self._queue_limit},
+                )
 
     async def add_text(
         self,

@@ -102,6 +102,10 @@ class WorkRepository(Protocol):
         """Take back work that waits; what somebody holds is left to them."""
         ...
 
+    async def is_due(self, now: datetime) -> bool:
+        """Whether work waits that somebody could take at once."""
+        ...
+
     async def pending(self, tenant_id: str | None = None) -> int: ...
     async def waiting(self, subject: str) -> set[WorkKind]:
         """Kinds of work on a subject, held or not."""

@@ -61,6 +61,10 @@ class SqlWork:
     async def cancel(self, kind: WorkKind, subject: str) -> None:
         await self._connection.execute(sa.delete(work).where(_c.kind == kind.value, _c.subject == subject, _WAITS))
 
+    async def is_due(self, now: datetime) -> bool:
+        waits = sa.select(sa.literal(1)).where(_WAITS, _c.not_before <= now, *_alone(now)).limit(1)
+        return await self._connection.scalar(waits) is not None
+
     async def pending(self, tenant_id: str | None = None) -> int:
         query = sa.select(sa.func.count()).select_from(work)
         if tenant_id is not None:
