@@ -54,6 +54,8 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(name="pipeline_speed", quick={"rounds": 50, "real_rounds": 5}),
     Benchmark(name="chat_speed", quick={"chunks": 100, "questions": 6}),
     Benchmark(name="retriever_doors", quick={"chunks": 100, "questions": 10}),
+    Benchmark(name="other_doors", quick={"chunks": 100, "questions": 5}),
+    Benchmark(name="worker_speed", quick={"workers": [1], "documents": 2}),
     Benchmark(name="pure_speed"),
     Benchmark(name="stream_speed", quick={"followers": 20, "events": 40}),
     Benchmark(name="stream_load", quick={"answers": 10, "words": 5, "replayed": 1_000}),
@@ -184,6 +186,17 @@ AIMS: tuple[Aim, ...] = (
             most=1.5,
             unit="ms",
         )
+        for mode in ("semantic", "fulltext", "hybrid")
+    ),
+    *(
+        Aim(
+            what=f"what {name.upper()} adds to a search of the retriever, {mode}, p50",
+            benchmark="other_doors",
+            path=[mode, f"{name}_adds_p50_ms"],
+            most=most,
+            unit="ms",
+        )
+        for name, most in (("nats", 1.5), ("mcp", 4.0))
         for mode in ("semantic", "fulltext", "hybrid")
     ),
     *(
