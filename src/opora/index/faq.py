@@ -48,7 +48,8 @@ class FaqWriter:
             for place, draft in enumerate(drafts)
         ]
         await self._put(document, records)
-        await self._follow(document)
+        added = sum(len(form_chunks(record, self.base.faq.index_mode)) for record in records)
+        await self._follow(document, count=document.chunk_count + added, embedded=document.embedded_count)
         return records
 
     async def change(self, records: Mapping[str, FaqRecord]) -> None:
@@ -66,7 +67,7 @@ class FaqWriter:
         kept = {row.chunk_id for rows in before.values() for row in rows} - gone
         await self._put(document, list(records.values()), but=kept)
         await self._take_out(document, gone)
-        await self._follow(document)
+        await self._recount(document)
 
     async def remove(self, entry_ids: Collection[str]) -> None:
         if not entry_ids:
@@ -75,7 +76,7 @@ class FaqWriter:
         forms = await self.stored.chunks.forms(self.scope, entry_ids)
         await self.stored.chunks.delete(self.scope, entry_ids)
         await self._take_out(document, {row.chunk_id for rows in forms.values() for row in rows})
-        await self._follow(document)
+        await self._recount(document)
 
     async def rewrite(self) -> None:
         """Have a worker tell the engine once more what changed without any new text."""
@@ -115,13 +116,17 @@ class FaqWriter:
             await self.stored.chunks.add_strays(self.scope, document, gone)
             await self._queue(document.document_id, WorkKind.CLEAN_CHUNKS)
 
-    async def _follow(self, document: Document) -> None:
-        """Count anew, and queue what makes new rows found: by vectors with their words, or by words alone."""
-        vectors = self.base.indexing.vector and self.model is not None
+    async def _recount(self, document: Document) -> None:
+        """Count anew what rows there are after a change that took some away."""
         count = await self.stored.chunks.count_searched(self.scope, document.document_id)
         embedded = 0
         if self.model is not None:
             embedded = await self.stored.chunks.count_searched(self.scope, document.document_id, model=self.model)
+        await self._follow(document, count=count, embedded=embedded)
+
+    async def _follow(self, document: Document, *, count: int, embedded: int) -> None:
+        """Queue what makes new rows found: by vectors with their words, or by words alone."""
+        vectors = self.base.indexing.vector and self.model is not None
         left = vectors and embedded < count
         document = replace(
             document,

@@ -76,7 +76,7 @@ class JobRunner:
         self._safety_seconds = safety_seconds
         self._owner = ground.new_id()
         self._pace = Pace()
-        self._handlers = _handlers(ground, Embedding(ground, self._pace, batch=batch), self.wake)
+        self._handlers = _handlers(ground, Embedding(ground, self._pace, batch=batch), self._wake_embedders)
         self._wakers: list[asyncio.Event] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._condition = asyncio.Condition()
@@ -104,6 +104,12 @@ class JobRunner:
     def wake(self) -> None:
         for waker in self._wakers:
             waker.set()
+
+    def _wake_embedders(self) -> None:
+        """Work for them alone was committed by a worker of this process."""
+        for kinds, waker in zip(self._queues, self._wakers, strict=False):
+            if kinds == EMBEDS:
+                waker.set()
 
     def interrupt(self, subject: str) -> None:
         for held, job in self._running.values():

@@ -19,7 +19,7 @@ class FaqRepository(Protocol):
         ...
 
     async def put(self, scope: Scope, records: Sequence[FaqRecord]) -> None:
-        """Keep entries whose chunks are there, with their questions, in the place of what was known of them."""
+        """Keep entries whose chunks are there, in the place of what was known of them, with questions that are free."""
         ...
 
     async def release(self, scope: Scope, entry_ids: Collection[str]) -> None:

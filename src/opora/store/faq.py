@@ -42,7 +42,6 @@ class SqlFaq:
         return last - count + 1
 
     async def put(self, scope: Scope, records: Sequence[FaqRecord]) -> None:
-        await self.release(scope, [record.entry_id for record in records])
         insert = insert_into(self._connection, faq_entries)
         changed = {name: insert.excluded[name] for name in ("is_recommended", "text_folded", "updated_at")}
         upsert = insert.on_conflict_do_update(index_elements=[_e.chunk_id], set_=changed)
