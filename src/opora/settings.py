@@ -113,6 +113,20 @@ class Settings(BaseSettings):
     )
 
     engine: str = Field(default="sqlite", description="Search engine.", validation_alias="RETRIEVE_DRIVER")
+    qdrant_host: str = Field(default="localhost", description="Where Qdrant is.", validation_alias="QDRANT_HOST")
+    qdrant_port: int = Field(default=6334, ge=1, le=65535, description="Its gRPC port.", validation_alias="QDRANT_PORT")
+    qdrant_collection: str = Field(
+        default="opora_embeddings",
+        pattern=r"^[A-Za-z0-9_-]{1,100}$",
+        description="Begins the names of its collections.",
+        validation_alias="QDRANT_COLLECTION",
+    )
+    qdrant_api_key: SecretStr | None = Field(
+        default=None, description="Key for Qdrant.", validation_alias="QDRANT_API_KEY"
+    )
+    qdrant_use_tls: bool = Field(
+        default=False, description="Whether Qdrant is spoken to by TLS.", validation_alias="QDRANT_USE_TLS"
+    )
     search_timeout: float = Field(
         default=30.0,
         gt=0,

@@ -32,9 +32,17 @@ async def in_postgres(place: Place) -> SearchEngine:
     return make_engine("postgres", address=await place())
 
 
+async def in_memory() -> SearchEngine:
+    """The client's own storage, which takes the same calls as a server."""
+    from qdrant_client import AsyncQdrantClient
+
+    return make_engine("qdrant", connect=lambda: AsyncQdrantClient(":memory:"))
+
+
 MAKERS: dict[str, Callable[[Path, Place], Awaitable[SearchEngine]]] = {
     "sqlite": lambda folder, _: in_file(folder),
     "postgres": lambda _, place: in_postgres(place),
+    "qdrant": lambda *_: in_memory(),
 }
 
 
@@ -51,5 +59,6 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     await engine.close()
 
 
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 class TestEveryEngine(_suite.Conformance):  # type: ignore[misc, name-defined]
     """Every engine of the table."""

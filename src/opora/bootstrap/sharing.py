@@ -11,17 +11,23 @@ from opora.settings import Settings
 
 FOLDER_FACT = "shared_folder"
 FOLDER_ID = "folder.id"
+QDRANT_SECONDS = 30
 
 
 def is_shared(settings: Settings) -> bool:
     """Only where nothing of an installation is in one process: not the index, and not the log of answers."""
-    return settings.engine == "postgres" and settings.stream_manager == "redis"
+    is_index_shared = settings.engine == "postgres" or (
+        settings.engine == "qdrant" and settings.database_url is not None
+    )
+    return is_index_shared and settings.stream_manager == "redis"
 
 
 def make_search_engine(settings: Settings) -> SearchEngine:
     """The engine of the settings, not opened yet. Raises `InvalidInput` for one that is not known or has no place."""
     from opora.engines.table import make_engine
 
+    if settings.engine == "qdrant":
+        return _qdrant(settings)
     if settings.engine != "postgres":
         return make_engine(settings.engine, path=settings.index_path, segment_bytes=settings.vector_memory)
     if settings.database_url is None:
@@ -36,6 +42,31 @@ def make_search_engine(settings: Settings) -> SearchEngine:
         raise InvalidInput.of(
             "engine", "The driver for PostgreSQL is not installed.", hint="Install opora[postgres]."
         ) from error
+
+
+def _qdrant(settings: Settings) -> SearchEngine:
+    from opora.engines.table import make_engine
+
+    try:
+        from qdrant_client import AsyncQdrantClient
+    except ImportError as error:
+        raise InvalidInput.of(
+            "engine", "The client of Qdrant is not installed.", hint="Install opora[qdrant]."
+        ) from error
+
+    def connect() -> AsyncQdrantClient:
+        key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
+        return AsyncQdrantClient(
+            host=settings.qdrant_host,
+            grpc_port=settings.qdrant_port,
+            prefer_grpc=True,
+            https=settings.qdrant_use_tls,
+            api_key=key,
+            timeout=QDRANT_SECONDS,
+            check_compatibility=False,
+        )
+
+    return make_engine("qdrant", connect=connect, prefix=settings.qdrant_collection)
 
 
 async def check_folder(database: Database, folder: Path, *, alone: bool, new_id: NewId) -> None:

@@ -12,6 +12,7 @@ from opora.ports import SearchEngine
 ENGINES: Mapping[str, str] = {
     "sqlite": "opora.engines.sqlite:SqliteEngine",
     "postgres": "opora.engines.postgres:PostgresEngine",
+    "qdrant": "opora.engines.qdrant:QdrantEngine",
 }
 
 
