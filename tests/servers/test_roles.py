@@ -25,6 +25,16 @@ AT_ONCE = 50
 TEXT = "# Командировки\n\nРасходы на проезд возмещают по документам после возвращения.\n\n"
 
 
+async def connected(*servers: Server) -> None:
+    """Until the doors of all of them are open."""
+    async with asyncio.timeout(60):
+        for server in servers:
+            while True:
+                checks = (await server.http.get("/readyz")).json()["checks"]
+                if next(one for one in checks if one["name"] == "broker")["ok"]:
+                    break
+
+
 @pytest.fixture
 async def house(
     tmp_path: Path,
@@ -73,10 +83,12 @@ async def test_two_retrievers_and_two_ingestors_answer_every_search_and_each_its
     house: House, nats_server: NatsServer
 ) -> None:
     async with AsyncExitStack() as stack:
+        parts: list[Server] = []
         for number in range(2):
             ingestor = await stack.enter_async_context(
                 house.serving(f"in{number}", NATS_URL=nats_server.url, OPORA_ROLE="ingestor")
             )
+            parts.append(ingestor)
         base, documents = await base_with(
             ingestor, "Правила", **{f"Тема {n}": f"Правило номер {n} о предмете{n}.\n" for n in range(20)}
         )
@@ -88,6 +100,8 @@ async def test_two_retrievers_and_two_ingestors_answer_every_search_and_each_its
                     f"out{number}", NATS_URL=nats_server.url, OPORA_ROLE="retriever", OPORA_EMBEDDING="openai"
                 )
             )
+            parts.append(retriever)
+        await connected(*parts)
         client = await nats.connect(nats_server.url)
         turn = asyncio.Semaphore(AT_ONCE)
 

@@ -86,7 +86,7 @@ class Bus:
 
     async def check(self) -> str:
         """A sentence on the connection; raises `Unavailable`."""
-        if not self.is_connected:
+        if not (self.is_connected and self._connected.is_set()):
             raise Unavailable(
                 f"The broker at {self.place} can't be reached.", hint="Look whether NATS runs there, and at NATS_URL."
             )
@@ -126,6 +126,8 @@ class Bus:
         self._client = client
         for door in self._doors:
             await client.subscribe(door.subject, queue=door.group, cb=self._opened(door))
+        # Twice: the client sends the first ping ahead of the subscriptions, so that its answer tells nothing of them.
+        await client.flush()
         await client.flush()
         self._connected.set()
         log.info("Connected to the broker at %s.", self.place)
