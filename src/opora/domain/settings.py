@@ -15,7 +15,6 @@ class Origin(StrEnum):
     INSTALLATION = "installation"
     MODEL = "model"
     TENANT = "tenant"
-    BASE = "knowledge_base"
     AGENT = "agent"
     REQUEST = "request"
 
