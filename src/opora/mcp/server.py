@@ -68,8 +68,9 @@ async def _called(
     except Exception:
         log.exception("The tool %s broke down.", tool.name)
         return _failed("Something went wrong inside Opora; its log says what.")
-    text = json.dumps(result, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=json.loads(text))
+    # All of it came from JSON of the service: there is nothing in it that JSON can't say.
+    text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=result)
 
 
 def _failed(message: str) -> types.CallToolResult:
