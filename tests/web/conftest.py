@@ -44,6 +44,7 @@ class FakeApi:
     """The state that the fake routes read, and the script of the next answers: events, or a name to wait for."""
 
     bases: list[dict[str, Any]] = field(default_factory=lambda: [{"id": "kb-1", "name": "Правила"}])
+    agents: list[dict[str, Any]] = field(default_factory=list)
     documents: list[dict[str, Any]] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     chunks: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -130,6 +131,8 @@ async def answer_call(request: Request) -> Response:
         return problem(401, "A key is needed.")
     parts = path.split("/")
     match method, parts:
+        case "GET", ["agents"]:
+            return data([{"id": "builtin", "name": "Quick", "is_builtin": True}, *api.agents])
         case "GET", ["knowledge-bases"]:
             return data(api.bases, total=len(api.bases))
         case "GET", ["knowledge-bases", _, "knowledge"]:

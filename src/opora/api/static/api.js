@@ -82,6 +82,10 @@ export const bases = {
   remove: (base) => json("DELETE", `knowledge-bases/${id(base)}`),
 };
 
+export const agents = {
+  list: () => data("GET", "agents"),
+};
+
 export const documents = {
   list: (base, page, size) => json("GET", `knowledge-bases/${id(base)}/knowledge?page=${page}&page_size=${size}`),
   get: (document) => data("GET", `knowledge/${id(document)}`),

@@ -1,5 +1,6 @@
 // Starts the page: address, list of conversations, language, drawer, keyboard, and news from other tabs.
 
+import { chosenAgent, startAgents } from "./agents.js";
 import { onKeyNeeded, sessions } from "./api.js";
 import { currentSession, newConversation, openConversation, startConversation } from "./conversation.js";
 import { askText, confirmDeletion } from "./dialog.js";
@@ -173,6 +174,7 @@ drawLanguages();
 onKeyNeeded(() => askText(t("keyLabel"), t("signIn"), { title: t("keyTitle"), secret: true }));
 startConversation({
   basesFor: chosenBases,
+  agentFor: chosenAgent,
   onSession: keepAddress,
   onAsked: (session) => {
     tabs.postMessage({ session });
@@ -181,7 +183,7 @@ startConversation({
   onProblem: problem,
 });
 wire();
-await Promise.all([startLibrary({ onProblem: problem }).catch(problem), refreshSessions().catch(problem), openAddressed()]);
+await Promise.all([startLibrary({ onProblem: problem }).catch(problem), startAgents().catch(problem), refreshSessions().catch(problem), openAddressed()]);
 drawWelcome();
 drawTitle();
 document.body.classList.remove("starting");

@@ -19,7 +19,7 @@ let hooks = {};
 
 export const currentSession = () => session;
 
-/** `basesFor()` gives the bases to ask; `onSession(id, message)` keeps the address; `onAsked()` runs after a question is taken on or done. */
+/** `basesFor()` gives the bases to ask, `agentFor()` the agent; `onSession(id, message)` keeps the address; `onAsked()` runs after a question is taken on or done. */
 export function startConversation(given) {
   hooks = given;
   byId("composer").addEventListener("submit", (event) => {
@@ -137,7 +137,9 @@ export async function ask(text) {
     }
     hooks.onSession(session, "");
     const bases = hooks.basesFor();
-    const first = await chat.ask(session, { query: text, ...(bases.length ? { knowledge_base_ids: bases } : {}) }, abort.signal);
+    const agent = hooks.agentFor();
+    const body = { query: text, ...(bases.length ? { knowledge_base_ids: bases } : {}), ...(agent ? { agent_id: agent } : {}) };
+    const first = await chat.ask(session, body, abort.signal);
     if (mine === ticket) await run(entry, first);
   } catch (error) {
     if (mine === ticket) fail(entry, error);

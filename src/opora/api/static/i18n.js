@@ -13,6 +13,8 @@ const WORDS = {
   noscript: ["Для этой страницы нужен JavaScript.", "This page needs JavaScript.", "此页面需要 JavaScript。"],
   base: ["База знаний", "Knowledge base", "知识库"],
   allBases: ["Все базы", "All bases", "所有知识库"],
+  agent: ["Агент", "Agent", "智能体"],
+  quickAnswer: ["Быстрый ответ", "Quick answer", "快速回答"],
   newBase: ["Новая база", "New base", "新建知识库"],
   baseName: ["Название базы", "Name of the base", "知识库名称"],
   firstBase: ["Документы", "Documents", "文档"],
