@@ -192,6 +192,21 @@ async def test_a_change_that_does_not_fit_changes_nothing(shelf: Shelf, wrong: d
     assert (await shelf.http.get(f"/api/v1/knowledge/{first}")).json()["data"] == before
 
 
+@pytest.mark.parametrize("wrong", [{"tag_ids": ["gone"]}, {"title": " "}, {"folder": "/".join("ab" * 600)}])
+async def test_new_words_are_not_written_where_another_field_does_not_fit(shelf: Shelf, wrong: dict[str, Any]) -> None:
+    made = await shelf.http.post(
+        f"/api/v1/knowledge-bases/{shelf.base_id}/knowledge/manual", json={"title": "Свой", "content": "Прежние слова."}
+    )
+    document = made.json()["data"]["id"]
+    await shelf.app.jobs.idle()
+    before = (await shelf.http.get(f"/api/v1/knowledge/{document}")).json()["data"]
+    refused = await shelf.put(document, content="Новые слова.", **wrong)
+    assert refused.status_code == 422
+    await shelf.app.jobs.idle()
+    assert (await shelf.http.get(f"/api/v1/knowledge/{document}")).json()["data"] == before
+    assert (await shelf.http.get(f"/api/v1/knowledge/{document}/text")).json()["data"]["text"] == "Прежние слова."
+
+
 async def test_a_document_that_is_switched_off_is_found_no_more_until_it_is_on_again(shelf: Shelf) -> None:
     first, second = shelf.documents
     chunk = (await shelf.http.get(f"/api/v1/chunks/{first}")).json()["data"][0]["id"]

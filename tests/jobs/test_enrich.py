@@ -343,3 +343,18 @@ async def test_tags_that_people_put_on_stay(place: Open) -> None:
     chat.gate.set()
     await here.app.jobs.idle()
     assert await tags_of(here, document.document_id) == {"Моя", "Поездки"}
+
+
+async def test_a_tag_that_is_taken_out_while_the_model_thinks_does_not_come_back(place: Open) -> None:
+    chat = Secretary()
+    chat.tags = "Поездки"
+    here = await place(chat, EnrichmentConfig(tags=True))
+    tag = await here.app.tags.create(here.scope, here.base_id, name="Поездки")
+    chat.gate = asyncio.Event()
+    document = await here.app.documents.add_text(here.scope, here.base_id, title="П", content=TEXT)
+    await chat.asked.wait()
+    await here.app.tags.delete(here.scope, here.base_id, tag.tag_id)
+    chat.gate.set()
+    await here.app.jobs.idle()
+    assert await tags_of(here, document.document_id) == set()
+    assert await here.app.tags.browse(here.scope, here.base_id) == []

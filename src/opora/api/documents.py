@@ -55,6 +55,8 @@ async def update(app: Opora, caller: Caller, document_id: Id, body: DocumentChan
     scope = await app.access.document(caller, document_id)
     changes = body.model_dump(exclude_none=True, exclude={"enable_status", "content", "version"})
     if body.content is not None:
+        # New words are a step of their own: nothing else may refuse the change once they are written.
+        await app.documents.check(scope, document_id, **changes)
         await app.documents.rewrite(scope, document_id, body.content, version=body.version)
     enabled = None if body.enable_status is None else body.enable_status == "enabled"
     return ok(document_json(await app.documents.update(scope, document_id, **changes, enabled=enabled)))

@@ -42,17 +42,18 @@ async def choose_tags(desk: Desk, state: Enrichment) -> Enrichment:
 
 async def _put_on(desk: Desk, stored: Repositories, names: tuple[str, ...]) -> None:
     document = await stored.documents.get(desk.scope, desk.document.document_id)
-    own = [(await _tag(desk, stored, name)).tag_id for name in names]
+    own = [tag.tag_id for name in names if (tag := await _tag(desk, stored, name)) is not None]
     tag_ids = tuple(dict.fromkeys((*document.tag_ids, *own)))[:MOST_ON_DOCUMENT]
     if tag_ids != document.tag_ids:
         await stored.tags.set_on_document(desk.scope, document.document_id, tag_ids)
         await stored.work.add(desk.ground.follow_up(desk.work, WorkKind.REINDEX))
 
 
-async def _tag(desk: Desk, stored: Repositories, name: str) -> Tag:
-    """The tag of this name, made where somebody took it out meanwhile or nobody had it."""
+async def _tag(desk: Desk, stored: Repositories, name: str) -> Tag | None:
+    """The tag of this name. One that is not there is made where the base allows new ones; else somebody took it out
+    while the model thought about it."""
     there = await stored.tags.by_name(desk.scope, desk.base.base_id, name)
-    if there is not None:
+    if there is not None or not desk.base.enrichment.new_tags:
         return there
     now = desk.ground.clock()
     tag = Tag(

@@ -16,7 +16,7 @@ from opora.domain.steps import Step
 from opora.domain.work import WorkKind
 from opora.knowledge.intake import SETTLED, checked_folder, visible
 from opora.knowledge.metadata import checked_metadata
-from opora.knowledge.tags import put_tags
+from opora.knowledge.tags import fitting_tags, put_tags
 from opora.knowledge.versions import Versions
 from opora.ports import Blobs, Clock, Database, Jobs, Listed, NewId, Page, Parser, Progress, SearchEngine
 from opora.text.fold import clean
@@ -120,6 +120,28 @@ class Documents(Versions):
         await self._tell(scope, document, hidden, tagged)
         self._jobs.wake()
         return document
+
+    async def check(
+        self,
+        scope: Scope,
+        document_id: str,
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        folder: str | None = None,
+        tag_ids: Collection[str] | None = None,
+    ) -> None:
+        """Raises what `update` would raise for these changes, and changes nothing."""
+        for given, checked in ((title, _title), (description, _described), (folder, checked_folder)):
+            if given is not None:
+                checked(given)
+        if metadata is not None:
+            checked_metadata(metadata)
+        async with self._database.read() as stored:
+            document = visible(await stored.documents.get(scope, document_id))
+            if tag_ids is not None:
+                await fitting_tags(stored, scope, document, tag_ids)
 
     async def _tell(
         self, scope: Scope, document: Document, hidden: Collection[str], tagged: Mapping[str, tuple[str, ...]]

@@ -118,10 +118,17 @@ async def put_tags(
     stored: Repositories, scope: Scope, document: Document, given: Collection[str]
 ) -> tuple[Document, dict[str, tuple[str, ...]]]:
     """Give a document exactly these tags; returns it, and what the engine is to be told of its searched rows."""
-    await _check_taggable(stored, document)
-    tag_ids = await checked_tags(stored, scope, document.base_id, given)
+    tag_ids = await fitting_tags(stored, scope, document, given)
     rows = await stored.tags.set_on_document(scope, document.document_id, tag_ids)
     return replace(document, tag_ids=tag_ids), {key: tag_ids for key, is_searched in rows.items() if is_searched}
+
+
+async def fitting_tags(
+    stored: Repositories, scope: Scope, document: Document, given: Collection[str]
+) -> tuple[str, ...]:
+    """The tags as the document may have them; raises `InvalidInput` for one that is not there, and in a FAQ."""
+    await _check_taggable(stored, document)
+    return await checked_tags(stored, scope, document.base_id, given)
 
 
 async def checked_tags(stored: Repositories, scope: Scope, base_id: str, tag_ids: Collection[str]) -> tuple[str, ...]:
